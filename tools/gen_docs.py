@@ -100,8 +100,8 @@ def options_page(page, version, text):
         '.B slub run \\-\\-options \\(dq\\fINAME\\fP=\\fIVALUE\\fP ...\\(dq \\-\\-',
         ".I program ...",
         ".SH DESCRIPTION",
-        "Options are words separated by blanks, spelled as on a kernel command line; an option that",
-        "is a kernel parameter keeps the kernel's name.",
+        "Options are words separated by blanks, spelled as on a kernel command line; an option",
+        "that is a kernel parameter keeps the kernel's name.",
         "They are read once, before the first allocation, from the environment variable",
         ".BR SLUB_OPTIONS ,",
         "or given to",
@@ -123,7 +123,9 @@ def options_page(page, version, text):
         facts = [f"Default: {default}"]
         if row["type"] == "UINT":
             least, most = (bytes_with_suffix(int(row[key], 0)) for key in ("min", "max"))
-            facts += [f"range: {least} to {most}"] + ([f"unit: {row['unit']}"] if row["unit"] else [])
+            facts.append(f"range: {least} to {most}")
+            if row["unit"]:
+                facts.append(f"unit: {row['unit']}")
         if row["stability"] != "STABLE":
             facts.append(row["stability"].lower())
         out.append(roff("; ".join(facts)) + ".")
@@ -142,7 +144,8 @@ def stats_page(page, version, text):
         ".B slub info",
         "prints them.",
         "A counter is named after a transition and is counted where a lock is held anyway, so it",
-        "costs nothing on the fast path and is exact; the two counters of the fast paths exist only with",
+        "costs nothing on the fast path and is exact; the two counters of the fast paths exist only",
+        "with",
         ".B slab_stats=1",
         "and are shown as not counted otherwise, never as 0.",
         "Live objects and bytes are exact whenever no other thread is inside the allocator.",

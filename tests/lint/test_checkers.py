@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the checkers of tools/ on small trees: one that keeps every rule, and one broken tree a rule.
+
+usage: test_checkers.py TOOLS_DIRECTORY
+"""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(sys.argv.pop(1) if len(sys.argv) > 1 else "tools").resolve()
+HEAD = "/* SPDX-License-Identifier: MIT */\n"
+OPTION = ('OPTION(mode, "mode", ENUM, 0, 0, 0, "default|fast", STABLE, "what to check")\n'
+          'OPTION(cap, "cap", UINT, 4096, 0, 8192, "bytes", DEBUG, "most " "bytes")\n')
+STATS = '#define SLUB_STATS(X)  \\\n    X(HIT, "one hit")  \\\n    X(MISS, "one miss")\n\n'
+MAP = "SLUB_1 {\nglobal:\n    slub_one;\n    slub_root;\nlocal:\n    *;\n};\n"
+
+GOOD = {
+    "include/slub/slub.h": HEAD + "#include <stddef.h>\n#include <slub/version.h>\n"
+                           "/** @brief One. */\nSLUB_API void *slub_one(size_t n) "
+                           "__attribute__((malloc, alloc_size(1)));\n",
+    "include/slub/stats.h": HEAD + STATS + "SLUB_API extern struct slub_root slub_root;\n",
+    "src/base/list.h": HEAD,
+    "src/base/macros_layout.h": HEAD,
+    "src/service/options.def": HEAD + OPTION,
+    "src/slab/slab.h": HEAD + '#include "base/list.h"\n',
+    "src/slab/slab.c": HEAD + '#include "slab/slab.h"\n#include <stddef.h>\n',
+    "src/cache/cache.c": HEAD + '#include "slab/slab.h"\n#include "service/options.def"\n',
+    "src/percpu/arch/x86_64/rseq.S": HEAD + '#include "base/macros_layout.h"\n\tret\n',
+    "src/libslub.map": HEAD + MAP,
+    "src/libslub-malloc.map": HEAD + MAP,
+    "docs/man/slub_one.3": '.TH X 3\n.B slub_one\n.B slub_root\n',
+}
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = Path(self.folder.name)
+        for name, text in GOOD.items():
+            self.write(name, text)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def run_tool(self, tool, *arguments):
+        done = subprocess.run([sys.executable, str(TOOLS / tool), *map(str, arguments)],
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True)
+        return done.returncode, done.stdout
+
+    def generate(self):
+        for page, table in (("slub_options.7", "src/service/options.def"),
+                            ("slub_stats.7", "include/slub/stats.h")):
+            status, text = self.run_tool("gen_docs.py", page, self.root / table, "1.2.3",
+                                         self.root / "man" / page)
+            self.assertEqual(status, 0, text)
+
+    def expect(self, tool, status, words=""):
+        """Runs a checker; the good tree gives 0, a broken one gives 1 and names the fault."""
+        extra = [self.root / "man"] if tool == "check_docs.py" else []
+        found, text = self.run_tool(tool, self.root, *extra)
+        self.assertEqual(found, status, text)
+        self.assertIn(words, text)
+
+
+class Layers(Tree):
+    def broken(self, name, text, words):
+        self.write(name, HEAD + text)
+        self.expect("check_layers.py", 1, words)
+
+    def test_good_tree(self):
+        self.expect("check_layers.py", 0)
+
+    def test_upward(self):
+        self.broken("src/base/up.c", '#include "slab/slab.h"\n', "must not include slab")
+
+    def test_same_rank(self):
+        self.write("src/large/large.h", HEAD)
+        self.broken("src/cache/side.c", '#include "large/large.h"\n', "must not include large")
+
+    def test_climbing(self):
+        self.broken("src/slab/climb.c", '#include "../base/list.h"\n', "climbs")
+
+    def test_no_directory(self):
+        self.broken("src/slab/bare.c", '#include "slab.h"\n', "names no layer")
+
+    def test_missing_file(self):
+        self.broken("src/slab/lost.c", '#include "base/lost.h"\n', "does not exist")
+
+    def test_c_file(self):
+        self.broken("src/slab/whole.c", '#include "slab/slab.c"\n', ".c file")
+
+    def test_own_header_first(self):
+        self.broken("src/slab/slab.c", '#include <stddef.h>\n#include "slab/slab.h"\n', "first")
+
+    def test_unknown_directory(self):
+        self.broken("src/extra/new.c", "", "no known layer")
+
+    def test_stray_file(self):
+        self.broken("src/stray.c", "", "no known layer")
+
+    def test_assembly(self):
+        self.broken("src/percpu/arch/x86_64/rseq.S", '#include "base/list.h"\n', "macro-only")
+
+    def test_public_header(self):
+        self.broken("include/slub/slub.h", "#include <stdio.h>\n", "public header")
+
+    def test_long_file(self):
+        self.broken("src/base/long.c", "\n" * 900, "the limit is 800")
+
+    def test_empty_tree(self):
+        with tempfile.TemporaryDirectory() as empty:
+            self.assertEqual(self.run_tool("check_layers.py", empty)[0], 2)
+
+
+class Heads(Tree):
+    def broken(self, text, words):
+        self.write("src/base/bad.h", text)
+        self.expect("check_heads.py", 1, words)
+
+    def test_good_tree(self):
+        self.expect("check_heads.py", 0)
+
+    def test_no_licence(self):
+        self.broken("/* a file */\n", "SPDX")
+
+    def test_tab(self):
+        self.broken(HEAD + "\tint x;\n", "tab")
+
+    def test_blank_at_end(self):
+        self.broken(HEAD + "int x; \n", "blank at the end")
+
+    def test_long_line(self):
+        self.broken(HEAD + "/* " + "x" * 120 + " */\n", "columns")
+
+    def test_no_newline(self):
+        self.broken(HEAD + "int x;", "no newline")
+
+
+class Docs(Tree):
+    def test_good_tree(self):
+        self.generate()
+        self.expect("check_docs.py", 0)
+
+    def test_no_block(self):
+        self.generate()
+        self.write("include/slub/slub.h", HEAD + "SLUB_API void *slub_one(size_t n);\n")
+        self.expect("check_docs.py", 1, "no documentation block")
+
+    def test_not_in_map(self):
+        self.generate()
+        self.write("src/libslub.map", HEAD + MAP.replace("slub_one;", ""))
+        self.expect("check_docs.py", 1, "src/libslub.map: slub_one is missing")
+
+    def test_not_in_header(self):
+        self.generate()
+        self.write("src/libslub-malloc.map", HEAD + MAP.replace("slub_one;", "slub_one; slub_two;"))
+        self.expect("check_docs.py", 1, "slub_two is in no public header")
+
+    def test_not_in_manual(self):
+        self.generate()
+        self.write("docs/man/slub_one.3", ".TH X 3\n.B slub_root\n")
+        self.expect("check_docs.py", 1, "slub_one is in no manual page")
+
+    def test_option_not_in_page(self):
+        self.generate()
+        self.write("src/service/options.def", HEAD + OPTION + OPTION.replace("mode", "moods"))
+        self.expect("check_docs.py", 1, "slub_options.7: moods is missing")
+
+    def test_counter_not_in_page(self):
+        self.generate()
+        self.write("include/slub/stats.h", (self.root / "include/slub/stats.h").read_text()
+                   .replace("X(MISS", "X(NEAR"))
+        self.expect("check_docs.py", 1, "slub_stats.7: NEAR is missing")
+
+    def test_page_not_built(self):
+        self.expect("check_docs.py", 1, "has not been built")
+
+    def test_odd_row(self):
+        self.write("src/service/options.def", HEAD + OPTION + 'OPTION(x, "x", FLOAT)\n')
+        status, text = self.run_tool("gen_docs.py", "slub_options.7",
+                                     self.root / "src/service/options.def", "1", "/dev/null")
+        self.assertNotEqual(status, 0)
+        self.assertIn("unknown shape", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that what is exported is documented, and that what is documented exists.
+
+usage: check_docs.py ROOT MAN_DIRECTORY     (the directory of the generated pages)
+
+  - every SLUB_API name of include/slub/*.h has a documentation block right before it, is in both
+    version scripts, and is named in a manual page;
+  - every slub_ name of a version script is declared in a header;
+  - every option of options.def is in slub_options(7), every counter in slub_stats(7).
+"""
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import gen_docs  # noqa: E402  (the parsers of the tables)
+
+MAPS = ("src/libslub.map", "src/libslub-malloc.map")
+DECLARATION = re.compile(r"^SLUB_API\b(?P<rest>[^;]*);", re.M)
+
+
+def declared_name(rest):
+    """Name that a declaration after SLUB_API declares."""
+    rest = re.sub(r"__attribute__\s*\(\(.*?\)\)\s*$", "", rest.strip(), flags=re.S)
+    function = re.search(r"(\w+)\s*\(", rest)
+    return function.group(1) if function else re.search(r"(\w+)\s*$", rest).group(1)
+
+
+def has_block(text, start):
+    """Whether a documentation block ends right before START."""
+    before = text[:start].rstrip()
+    return before.endswith("*/") and before[before.rfind("/*"):].startswith("/**")
+
+
+def exported(headers):
+    """{name: (place, has a documentation block)} over the public headers."""
+    names = {}
+    for header in headers:
+        text = header.read_text(encoding="utf-8")
+        for match in DECLARATION.finditer(text):
+            line = text.count("\n", 0, match.start("rest")) + 1
+            # A data symbol is documented by its struct, which precedes it.
+            documented = "(" not in match.group("rest") or has_block(text, match.start())
+            names[declared_name(match.group("rest"))] = (f"{header.name}:{line}", documented)
+    return names
+
+
+def map_names(path):
+    text = gen_docs.without_comments(path.read_text(encoding="utf-8"))
+    return set(re.findall(r"\b(slub_\w+)\s*;", text))
+
+
+def plain(page):
+    """Text of a manual page with the escapes that names contain undone."""
+    return page.read_text(encoding="utf-8").replace("\\-", "-").replace("\\_", "_")
+
+
+def problems_of(root, man):
+    names = exported(sorted((root / "include" / "slub").glob("*.h")))
+    if not names:
+        yield "no exported name found: the headers or this check are broken"
+    scripts = {path: map_names(root / path) for path in MAPS}
+    pages = sorted((root / "docs" / "man").glob("*.[137]")) + sorted(man.glob("*.[137]"))
+    manual = "\n".join(plain(page) for page in pages)
+    for name, (place, documented) in names.items():
+        if not documented:
+            yield f"{place}: {name} has no documentation block"
+        for path, script in scripts.items():
+            if name not in script:
+                yield f"{path}: {name} is missing"
+        if not re.search(rf"\b{name}\b", manual):
+            yield f"{place}: {name} is in no manual page"
+    for path, script in scripts.items():
+        for name in sorted(script - set(names)):
+            yield f"{path}: {name} is in no public header"
+
+    tables = (
+        ("slub_options.7", "src/service/options.def",
+         lambda text: [row["name"] for row in gen_docs.parse_options(text)]),
+        ("slub_stats.7", "include/slub/stats.h",
+         lambda text: [name for name, _ in gen_docs.parse_stats(text)]))
+    for page, table, parse in tables:
+        if not (man / page).is_file():
+            yield f"{page} has not been built"
+            continue
+        text = plain(man / page)
+        entries = parse((root / table).read_text(encoding="utf-8"))
+        if not entries:
+            yield f"{table} has no row"
+        for entry in entries:
+            if not re.search(rf"^\.BI? {entry}\b", text, flags=re.M):
+                yield f"{page}: {entry} is missing"
+
+
+def main(argv):
+    if len(argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    found = list(problems_of(Path(argv[1]).resolve(), Path(argv[2])))
+    for problem in found:
+        print(problem)
+    print(f"{len(found)} problems")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
