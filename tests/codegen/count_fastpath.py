@@ -15,7 +15,7 @@ import sys
 
 PLT_INSTRUCTIONS = 1    # jmp *malloc@GOT; with -z now there is nothing else on the way
 LONGEST_WALK = 500
-LINE = re.compile(r"^\s*([0-9a-f]+):\t(.*)$")
+LINE = re.compile(r"^\s*([0-9a-f]+):\s+(\S.*)$")
 PREFIX = re.compile(r"^(?:(?:notrack|bnd|repz|rep|data16|cs|ds|es|ss|fs|gs|rex\S*)\s+)*")
 
 
