@@ -34,7 +34,7 @@ configure_file(cmake/slub.pc.in ${PROJECT_BINARY_DIR}/slub.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/slub.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
-foreach(page IN LISTS slub_written_pages slub_generated_pages)
+foreach(page IN LISTS SLUB_MAN_PAGES)
     string(REGEX MATCH "[137]$" section ${page})
     set(component command)
     if(section EQUAL 3)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Installs a build into a temporary prefix, moves the prefix, and uses what is there as a user would.
+"""Installs a build into a temporary prefix, moves the prefix, and uses what is there as users do.
 
 usage: check_install.py --cmake C --compiler CC --readelf R --source DIR --build DIR --libdir LIB
 """
@@ -133,9 +133,27 @@ class Install(unittest.TestCase):
             self.skipTest("this build has no slub command")
         self.assertIn(self.version, run(self.prefix / "bin" / "slub", "--version"))
 
+    def test_examples(self):
+        """What the manual and the README show compiles without a warning and ends with 0."""
+        sources = {}
+        for page in sorted((self.prefix / "share" / "man" / "man3").iterdir()):
+            text = page.read_text(encoding="utf-8").replace("\\e", "\\").replace("\\->", "->")
+            sources[page.stem] = re.findall(r"^\.EX\n(.*?)^\.EE$", text, flags=re.M | re.S)
+        readme = (OPTIONS.source / "README.md").read_text(encoding="utf-8")
+        sources["README"] = re.findall(r"^```c\n(.*?)^```$", readme, flags=re.M | re.S)
+        examples = [(name, code) for name, codes in sources.items() for code in codes
+                    if "int main(" in code]
+        self.assertGreaterEqual(len(examples), 4)
+        for name, code in examples:
+            (self.work / f"{name}.c").write_text(code, encoding="utf-8")
+            program = self.compile(f"{name}.out", self.work / f"{name}.c",
+                                   *self.pkg_config("--cflags", "--libs"))
+            run(program, env=self.environment)
+
     def test_manual(self):
-        for page in ("man1/slub.1", "man3/slub_alloc.3", "man3/slub_cache_create.3", "man7/slub.7",
-                     "man7/slub_options.7", "man7/slub_stats.7", "man7/slub-tuning.7"):
+        for page in ("man1/slub.1", "man3/slub_alloc.3", "man3/slub_cache_create.3",
+                     "man7/slub.7", "man7/slub_options.7", "man7/slub_stats.7", "man7/slub-tuning.7",
+                     "man3/slub_cache_free.3"):
             self.assertTrue((self.prefix / "share" / "man" / page).is_file(), page)
 
 

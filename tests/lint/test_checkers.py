@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the checkers of tools/ on small trees: one that keeps every rule, and one broken tree a rule.
+"""Runs the checkers of tools/ on small trees: one that keeps every rule, one broken per rule.
 
 usage: test_checkers.py TOOLS_DIRECTORY
 """
@@ -31,7 +31,7 @@ GOOD = {
     "src/percpu/arch/x86_64/rseq.S": HEAD + '#include "base/macros_layout.h"\n\tret\n',
     "src/libslub.map": HEAD + MAP,
     "src/libslub-malloc.map": HEAD + MAP,
-    "docs/man/slub_one.3": '.TH X 3\n.B slub_one\n.B slub_root\n',
+    "man/slub_one.3": '.TH X 3\n.B slub_one\n.B slub_root\n',
 }
 
 
@@ -165,7 +165,7 @@ class Docs(Tree):
 
     def test_not_in_manual(self):
         self.generate()
-        self.write("docs/man/slub_one.3", ".TH X 3\n.B slub_root\n")
+        self.write("man/slub_one.3", ".TH X 3\n.B slub_root\n")
         self.expect("check_docs.py", 1, "slub_one is in no manual page")
 
     def test_option_not_in_page(self):
