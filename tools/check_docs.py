@@ -5,8 +5,8 @@
 usage: check_docs.py ROOT MAN_DIRECTORY     (the pages as they are installed)
 
   - every SLUB_API name of include/slub/*.h has a documentation block right before it, is in both
-    version scripts, and is named in a manual page;
-  - every slub_ name of a version script is declared in a header;
+    version scripts and in the symbols file of the Debian package, and is named in a manual page;
+  - every slub_ name of those lists is declared in a header;
   - every option of options.def is in slub_options(7), every counter in slub_stats(7).
 """
 import re
@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import gen_docs  # noqa: E402  (the parsers of the tables)
 
-MAPS = ("src/libslub.map", "src/libslub-malloc.map")
+LISTS = ("src/libslub.map", "src/libslub-malloc.map", "debian/libslub1.symbols")
 DECLARATION = re.compile(r"^SLUB_API\b(?P<rest>[^;]*);", re.M)
 
 
@@ -46,9 +46,9 @@ def exported(headers):
     return names
 
 
-def map_names(path):
+def listed_names(path):
     text = gen_docs.without_comments(path.read_text(encoding="utf-8"))
-    return set(re.findall(r"\b(slub_\w+)\s*;", text))
+    return set(re.findall(r"^\s+(slub_\w+)[;@]", text, flags=re.M))
 
 
 def plain(page):
@@ -60,18 +60,18 @@ def problems_of(root, man):
     names = exported(sorted((root / "include" / "slub").glob("*.h")))
     if not names:
         yield "no exported name found: the headers or this check are broken"
-    scripts = {path: map_names(root / path) for path in MAPS}
+    lists = {path: listed_names(root / path) for path in LISTS}
     manual = "\n".join(plain(page) for page in sorted(man.glob("*.[137]")))
     for name, (place, documented) in names.items():
         if not documented:
             yield f"{place}: {name} has no documentation block"
-        for path, script in scripts.items():
-            if name not in script:
+        for path, listed in lists.items():
+            if name not in listed:
                 yield f"{path}: {name} is missing"
         if not re.search(rf"\b{name}\b", manual):
             yield f"{place}: {name} is in no manual page"
-    for path, script in scripts.items():
-        for name in sorted(script - set(names)):
+    for path, listed in lists.items():
+        for name in sorted(listed - set(names)):
             yield f"{path}: {name} is in no public header"
 
     tables = (

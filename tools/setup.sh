@@ -17,7 +17,7 @@ test | package) packages="$packages g++ clang valgrind strace gdb" ;;
     exit 2
     ;;
 esac
-[ "$scope" != package ] || packages="$packages debhelper dpkg-dev"
+[ "$scope" != package ] || packages="$packages debhelper dpkg-dev groff-base"
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     missing=

@@ -31,6 +31,7 @@ GOOD = {
     "src/percpu/arch/x86_64/rseq.S": HEAD + '#include "base/macros_layout.h"\n\tret\n',
     "src/libslub.map": HEAD + MAP,
     "src/libslub-malloc.map": HEAD + MAP,
+    "debian/libslub1.symbols": "libslub.so.1 libslub1\n slub_one@SLUB_1 1\n slub_root@SLUB_1 1\n",
     "man/slub_one.3": '.TH X 3\n.B slub_one\n.B slub_root\n',
 }
 
@@ -158,9 +159,14 @@ class Docs(Tree):
         self.write("src/libslub.map", HEAD + MAP.replace("slub_one;", ""))
         self.expect("check_docs.py", 1, "src/libslub.map: slub_one is missing")
 
+    def test_not_in_package(self):
+        self.generate()
+        self.write("debian/libslub1.symbols", "libslub.so.1 libslub1\n slub_root@SLUB_1 1\n")
+        self.expect("check_docs.py", 1, "debian/libslub1.symbols: slub_one is missing")
+
     def test_not_in_header(self):
         self.generate()
-        self.write("src/libslub-malloc.map", HEAD + MAP.replace("slub_one;", "slub_one; slub_two;"))
+        self.write("src/libslub-malloc.map", HEAD + MAP.replace("slub_one;", "slub_one;\n slub_two;"))
         self.expect("check_docs.py", 1, "slub_two is in no public header")
 
     def test_not_in_manual(self):
