@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* The size-class calls of slub.h, and the slow exits of their fast paths. Layer: L8. Locking: none. */
+#include "api/alloc.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "cache/init.h"
+#include "cache/object.h"
+#include "cache/registry.h"
+#include "cache/sizeclass.h"
+#include "slub/slub.h"
+
+/* Blocks of a class whose size does not exceed this much of the present one move when they shrink. */
+enum { SHRINK_DIVISOR = 2 };
+
+static void *fail(int error)
+{
+    errno = error;
+    return NULL;
+}
+
+static void *alloc_class(unsigned id, const char *call)
+{
+    struct slub_cache *c = registry_class(id);
+    void *p = c != NULL ? cache_take(c) : NULL;
+    if (unlikely(p == NULL))
+        return fail(ENOMEM);
+    object_mark_live(p, call);
+    return p;
+}
+
+SLUB_SLOW void *alloc_by_size(size_t size, const char *call)
+{
+    if (unlikely(!init_ready() || size > PTRDIFF_MAX))
+        return fail(ENOMEM);
+    if (size <= SIZE_CLASS_MAX)
+        return alloc_class(sizeclass_id(size), call);
+    void *p = large_alloc(size, 1, NULL);
+    return p != NULL ? p : fail(ENOMEM);
+}
+
+void *alloc_zeroed(size_t size, const char *call)
+{
+    if (unlikely(!init_ready() || size > PTRDIFF_MAX))
+        return fail(ENOMEM);
+    if (size <= SIZE_CLASS_MAX) {
+        void *p = alloc_fast(size);
+        (void)call;
+        return p != NULL ? memset(p, 0, sizeclass_bytes(sizeclass_id(size) - GMAP_FIRST_CACHE)) : NULL;
+    }
+    bool zeroed;
+    void *p = large_alloc(size, 1, &zeroed);
+    if (p == NULL)
+        return fail(ENOMEM);
+    return zeroed ? p : memset(p, 0, size);
+}
+
+void *alloc_aligned(size_t align, size_t size, const char *call)
+{
+    if (unlikely(!init_ready() || size > PTRDIFF_MAX || align > LARGE_MAX_ALIGN))
+        return fail(ENOMEM);
+    unsigned id = sizeclass_id_aligned(size, align);
+    if (id != 0)
+        return alloc_class(id, call);
+    void *p = large_alloc(size, align, NULL);
+    return p != NULL ? p : fail(ENOMEM);
+}
+
+/* Old contents in a new block. */
+static void *move(void *p, const struct object *ob, size_t size, const char *call)
+{
+    void *to = alloc_fast(size);
+    if (to == NULL)
+        return NULL;
+    memcpy(to, p, min_size(object_usable(ob), size));
+    free_by_address(p, call);
+    return to;
+}
+
+void *alloc_resize(void *p, size_t size, const char *call)
+{
+    struct object ob;
+    if (unlikely(!init_ready()))
+        return fail(ENOMEM);
+    object_find(p, &ob);
+    if (unlikely(ob.ob_kind != OBJECT_LIVE && ob.ob_kind != OBJECT_LARGE)) {
+        object_report(&ob, call, p);
+        return fail(ENOMEM); /* a stranger's block: we know neither its size nor how to free it */
+    }
+    if (unlikely(size > PTRDIFF_MAX))
+        return fail(ENOMEM);
+    size_t usable = object_usable(&ob);
+    if (ob.ob_kind == OBJECT_LARGE && size > SIZE_CLASS_MAX) {
+        void *to = large_realloc(ob.ob_large, size);
+        return to != NULL ? to : fail(ENOMEM);
+    }
+    if (size <= usable && size >= usable / SHRINK_DIVISOR && ob.ob_kind == OBJECT_LIVE)
+        return p;
+    void *to = move(p, &ob, size, call);
+    /* Shrinking must not fail for lack of memory: the old block is large enough. */
+    return to == NULL && size <= usable ? p : to;
+}
+
+SLUB_SLOW void free_by_address(void *p, const char *call)
+{
+    struct object ob;
+    if (p == NULL || !init_ready())
+        return;
+    object_find(p, &ob);
+    if (ob.ob_kind == OBJECT_LIVE) {
+#if SLUB_STATE
+        *ob.ob_state = 0;
+#endif
+        cache_put(ob.ob_cache, p);
+        return;
+    }
+    if (ob.ob_kind == OBJECT_LARGE && large_free(ob.ob_large))
+        return;
+    object_report(&ob, call, p);
+}
+
+size_t alloc_usable(const void *p, const char *call)
+{
+    struct object ob;
+    if (p == NULL || !init_ready())
+        return 0;
+    object_find(p, &ob);
+    if (ob.ob_kind != OBJECT_LIVE && ob.ob_kind != OBJECT_LARGE) {
+        object_report(&ob, call, p);
+        return 0;
+    }
+    return object_usable(&ob);
+}
+
+/* ---- exits of the fast paths -------------------------------------------------------------------- */
+
+void *slub_alloc_slow(size_t size, unsigned flags)
+{
+    if (flags == 0)
+        return alloc_by_size(size, "slub_alloc");
+    return flags == SLUB_ZERO ? alloc_zeroed(size, "slub_alloc") : fail(EINVAL);
+}
+
+void slub_free_slow(void *p) { free_by_address(p, "free"); }
+
+/* The object has been marked free already. */
+void slub_free_full(void *p, unsigned id)
+{
+    if (unlikely(id < GMAP_FIRST_CACHE)) /* fast mode sends everything here that is no slab */
+        free_by_address(p, "free");
+    else
+        cache_put(registry_get(id), p);
+}
+
+void slub_report_popped_live(void *p)
+{
+    struct object ob;
+    object_find(p, &ob);
+    object_report(&ob, "malloc", p);
+}
+
+/* ---- slub.h ------------------------------------------------------------------------------------- */
+
+void *slub_zalloc(size_t size) { return alloc_zeroed(size, "slub_zalloc"); }
+
+void *slub_calloc(size_t n, size_t size)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(n, size, &bytes) ? fail(ENOMEM) : alloc_zeroed(bytes, "slub_calloc");
+}
+
+void *slub_aligned_alloc(size_t align, size_t size)
+{
+    return is_pow2(align) && align <= LARGE_MAX_ALIGN ? alloc_aligned(align, size, "slub_aligned_alloc")
+                                                      : fail(EINVAL);
+}
+
+void *slub_realloc(void *p, size_t size)
+{
+    if (p == NULL)
+        return slub_alloc(size, 0);
+    if (size == 0) {
+        slub_free(p);
+        return NULL;
+    }
+    return alloc_resize(p, size, "slub_realloc");
+}
+
+void slub_free_sized(void *p, size_t size)
+{
+    (void)size;
+    slub_free(p);
+}
+
+void slub_free_sensitive(void *p)
+{
+    if (p == NULL)
+        return;
+    memset(p, 0, alloc_usable(p, "slub_free_sensitive"));
+    __asm__ volatile("" : : "r"(p) : "memory"); /* the stores are the purpose */
+    slub_free(p);
+}
+
+void slub_free_bulk(size_t n, void *const *p)
+{
+    for (size_t i = 0; i < n; i++)
+        slub_free(p[i]);
+}
+
+size_t slub_usable_size(const void *p) { return alloc_usable(p, "slub_usable_size"); }
+
+size_t slub_good_size(size_t size)
+{
+    if (size > PTRDIFF_MAX || !init_ready())
+        return size;
+    return size <= SIZE_CLASS_MAX ? sizeclass_bytes(sizeclass_id(size) - GMAP_FIRST_CACHE) : large_good_size(size);
+}
+
+const char *slub_version(void) { return SLUB_VERSION; }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* The stack of sheaves; see barn.h. Layer: L5. Locking: bn_lock.
+ * Source of the working-set rule: the low-water mark of Bonwick & Adams, "Magazines and Vmem" (2001),
+ * section 3.3, with the interval of design.md. */
+#include "barn/barn.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "region/meta.h"
+#include "service/options.h"
+
+enum { EPOCH_MS = 1000, MAX_SPARES = 8 };
+
+/* What all barns keep; compared with options.barn_total_bytes. */
+static _Atomic uint64_t total_bytes;
+
+static size_t sheaf_bytes(const struct barn *bn) { return 64u << bn->bn_sheaf_order; }
+
+void barn_init(struct barn *bn, size_t stride_bytes, unsigned sheaf_order)
+{
+    memset(bn, 0, sizeof *bn);
+    bn->bn_object_bytes = (uint32_t)(stride_bytes + sizeof(void *));
+    bn->bn_sheaf_order = sheaf_order;
+}
+
+static void drop_locked(struct barn *bn, struct sheaf *sh)
+{
+    if (bn->bn_n_spares >= MAX_SPARES) {
+        meta_free(sh, sheaf_bytes(bn));
+        return;
+    }
+    sh->sh_next = bn->bn_spares;
+    bn->bn_spares = sh;
+    bn->bn_n_spares++;
+}
+
+static struct sheaf *spare_locked(struct barn *bn)
+{
+    struct sheaf *sh = bn->bn_spares;
+    if (sh != NULL) {
+        bn->bn_spares = sh->sh_next;
+        bn->bn_n_spares--;
+        return sh;
+    }
+    return meta_alloc(sheaf_bytes(bn));
+}
+
+/* A sheaf counts as full from the moment it is on the stack, so that the shared total moves once a sheaf. */
+static void account(const struct barn *bn, int sheaves)
+{
+    int64_t bytes = (int64_t)bn->bn_object_bytes * SHEAF_OBJS(bn->bn_sheaf_order) * sheaves;
+    atomic_fetch_add_explicit(&total_bytes, (uint64_t)bytes, memory_order_relaxed);
+}
+
+static bool has_room_locked(const struct barn *bn)
+{
+    uint64_t sheaf = (uint64_t)bn->bn_object_bytes * SHEAF_OBJS(bn->bn_sheaf_order);
+    return bn->bn_n_objs * bn->bn_object_bytes + sheaf <= options.barn_bytes &&
+           atomic_load_explicit(&total_bytes, memory_order_relaxed) + sheaf <= options.barn_total_bytes;
+}
+
+static size_t take_locked(struct barn *bn, void **objs, size_t n)
+{
+    struct sheaf *sh = bn->bn_top;
+    if (sh == NULL)
+        return 0;
+    n = min_size(n, sh->sh_n_objs);
+    sh->sh_n_objs -= n;
+    memcpy(objs, sh->sh_objs + sh->sh_n_objs, n * sizeof *objs);
+    bn->bn_n_objs -= n;
+    if (sh->sh_n_objs == 0) {
+        bn->bn_top = sh->sh_next;
+        account(bn, -1);
+        drop_locked(bn, sh);
+    }
+    if (bn->bn_n_objs < bn->bn_low)
+        bn->bn_low = bn->bn_n_objs;
+    return n;
+}
+
+size_t barn_get(struct barn *bn, void **objs, size_t n)
+{
+    lock_acquire(&bn->bn_lock);
+    size_t got = take_locked(bn, objs, n);
+    bn->bn_count.bc_gets++;
+    bn->bn_count.bc_get_objs += got;
+    bn->bn_count.bc_get_fails += got == 0;
+    lock_release(&bn->bn_lock);
+    return got;
+}
+
+size_t barn_put(struct barn *bn, void *const *objs, size_t n)
+{
+    size_t done = 0;
+    lock_acquire(&bn->bn_lock);
+    while (done < n) {
+        struct sheaf *sh = bn->bn_top;
+        if (sh == NULL || sh->sh_n_objs == SHEAF_OBJS(bn->bn_sheaf_order)) {
+            sh = has_room_locked(bn) ? spare_locked(bn) : NULL;
+            if (sh == NULL)
+                break;
+            sh->sh_n_objs = 0;
+            sh->sh_next = bn->bn_top;
+            bn->bn_top = sh;
+            account(bn, 1);
+        }
+        size_t k = min_size(n - done, SHEAF_OBJS(bn->bn_sheaf_order) - sh->sh_n_objs);
+        memcpy(sh->sh_objs + sh->sh_n_objs, objs + done, k * sizeof *objs);
+        sh->sh_n_objs += k;
+        bn->bn_n_objs += k;
+        done += k;
+    }
+    bn->bn_count.bc_puts++;
+    bn->bn_count.bc_put_objs += done;
+    bn->bn_count.bc_put_fails += n - done;
+    lock_release(&bn->bn_lock);
+    return done;
+}
+
+bool barn_is_due(struct barn *bn)
+{
+    uint64_t now = os_clock_ms();
+    return now - bn->bn_epoch_ms >= EPOCH_MS; /* a stale value costs one look */
+}
+
+size_t barn_trim(struct barn *bn, void **objs, size_t n)
+{
+    uint64_t now = os_clock_ms();
+    lock_acquire(&bn->bn_lock);
+    size_t got = 0;
+    if (now - bn->bn_epoch_ms >= EPOCH_MS) {
+        /* The epoch ends when nothing idle is left. */
+        if (bn->bn_low >= SHEAF_OBJS(bn->bn_sheaf_order)) {
+            uint64_t low = bn->bn_low;
+            got = take_locked(bn, objs, min_size(n, low));
+            bn->bn_low = low - got;
+            bn->bn_count.bc_trims += got;
+        }
+        if (got == 0 || bn->bn_low < SHEAF_OBJS(bn->bn_sheaf_order)) {
+            bn->bn_epoch_ms = now;
+            bn->bn_low = bn->bn_n_objs;
+        }
+    }
+    lock_release(&bn->bn_lock);
+    return got;
+}
+
+void barn_drop_spares(struct barn *bn)
+{
+    lock_acquire(&bn->bn_lock);
+    while (bn->bn_spares != NULL) {
+        struct sheaf *sh = bn->bn_spares;
+        bn->bn_spares = sh->sh_next;
+        meta_free(sh, sheaf_bytes(bn));
+    }
+    bn->bn_n_spares = 0;
+    lock_release(&bn->bn_lock);
+}
+
+uint64_t barn_n_objs(struct barn *bn)
+{
+    lock_acquire(&bn->bn_lock);
+    uint64_t n = bn->bn_n_objs;
+    lock_release(&bn->bn_lock);
+    return n;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* A barn: free objects of one cache on one memory node, in sheaves, between the CPUs and the slabs.
+ *
+ * Layer: L5; called by cache. A sheaf is an array of pointers; sheaves change hands between CPUs through
+ * here, so an object that is freed on one CPU and allocated on another costs one copy of its pointer.
+ * The barn is a stack: what came last, and is warm, leaves first. The top sheaf may be partly filled.
+ *
+ * How much it keeps: at most options.barn_bytes and, with all other barns, options.barn_total_bytes, counting
+ * strides and pointers; and after each second what stayed at the bottom all that second goes back to slabs.
+ * Locking: the barn lock; meta's below it. */
+#ifndef SLUB_BARN_BARN_H
+#define SLUB_BARN_BARN_H
+
+#include "base/compiler.h"
+#include "base/lock.h"
+
+/* Objects in a sheaf, by order 0 to SHEAF_MAX_ORDER: sheaves are 64, 128, … 1024 bytes. */
+#define SHEAF_MAX_ORDER 4
+#define SHEAF_OBJS(order) ((8u << (order)) - 2)
+#define SHEAF_MAX_OBJS SHEAF_OBJS(SHEAF_MAX_ORDER)
+
+struct sheaf {
+    struct sheaf *sh_next;
+    uint64_t sh_n_objs;
+    void *sh_objs[];
+};
+
+struct barn_counters {
+    uint64_t bc_gets, bc_get_objs, bc_get_fails, bc_puts, bc_put_objs, bc_put_fails, bc_trims;
+};
+
+struct barn {
+    struct lock bn_lock;
+    uint32_t bn_object_bytes;  /* stride and pointer [const] */
+    uint32_t bn_sheaf_order;   /* [const] */
+    uint32_t bn_n_spares;
+    struct sheaf *bn_top;      /* stack of filled sheaves [lock:bn_lock] */
+    struct sheaf *bn_spares;   /* empty ones [lock:bn_lock] */
+    uint64_t bn_n_objs;        /* [lock:bn_lock] */
+    uint64_t bn_low;           /* least bn_n_objs since bn_epoch_ms [lock:bn_lock] */
+    uint64_t bn_epoch_ms;      /* [lock:bn_lock] */
+    struct barn_counters bn_count; /* [lock:bn_lock] */
+};
+
+void barn_init(struct barn *bn, size_t stride_bytes, unsigned sheaf_order);
+
+/* Take up to n objects, from one sheaf; 0 when empty. */
+size_t barn_get(struct barn *bn, void **objs, size_t n);
+
+/* Put n objects; returns how many it took, from the front. The caller gives the others to slabs. */
+size_t barn_put(struct barn *bn, void *const *objs, size_t n);
+
+/* Take up to n objects that were not needed for a second; call after barn_put, until it answers 0. */
+size_t barn_trim(struct barn *bn, void **objs, size_t n);
+
+/* True when a second has passed since the last look; then barn_trim() may have something. */
+bool barn_is_due(struct barn *bn);
+
+/* Give the empty sheaves back. */
+void barn_drop_spares(struct barn *bn);
+
+uint64_t barn_n_objs(struct barn *bn);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* One-time initialisation, relief between pools, fork handlers; see init.h. Layer: L7.
+ * Nothing here calls libc functions that could allocate while a lock is held; the constructor registers fork
+ * handlers before the program has threads. */
+#include "cache/init.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "cache/registry.h"
+#include "cache/sizeclass.h"
+#include "large/large.h"
+#include "large/runs.h"
+#include "os/os.h"
+#include "percpu/percpu.h"
+#include "region/meta.h"
+#include "region/region.h"
+#include "service/dirty.h"
+#include "service/entropy.h"
+#include "service/options.h"
+#include "slub/stats.h"
+
+_Atomic bool init_is_done;
+
+static struct lock init_lock;
+static bool init_failed; /* [lock:init_lock] */
+
+#if SLUB_STATE
+#define MODE_BUILT MODE_DEFAULT
+#define MODE_NAME "default"
+#else
+#define MODE_BUILT MODE_FAST
+#define MODE_NAME "fast"
+#endif
+
+struct slub_root slub_root = {
+    .magic = {'S', 'L', 'U', 'B', 'R', 'O', 'O', 'T'},
+    .layout = 1,
+    .size = sizeof(struct slub_root),
+    .version = SLUB_VERSION,
+    .mode = MODE_NAME,
+};
+
+/* Address space for objects: plenty, since granules are not shared between caches, but never what a small limit
+ * cannot bear. Of a limit, a quarter is for objects; metadata and the program need room too. */
+static uint64_t heap_bytes(uint64_t limit)
+{
+    uint64_t want = options.reserve_bytes;
+    if (want == 0) {
+        uint64_t ram = os_memory_bytes();
+        want = ram > (1ull << 38) ? 1ull << 43 : ram * 32;
+        if (want < 1ull << 36)
+            want = 1ull << 36;
+    }
+    return want < limit / 4 ? want : limit / 4;
+}
+
+/* Other pools' empty slabs, when the asker has no more of its own. */
+struct relief {
+    struct pool *asker;
+    enum pool_relief what;
+    bool any;
+};
+
+static void relieve(struct slub_cache *c, void *arg)
+{
+    struct relief *r = arg;
+    if (&c->ca_pool == r->asker)
+        return;
+    if (r->what == RELIEF_SPACE)
+        r->any |= pool_relieve_space(&c->ca_pool);
+    else if (dirty_is_near())
+        r->any |= pool_relieve_dirty(&c->ca_pool);
+}
+
+static bool relieve_all(struct pool *asker, enum pool_relief what)
+{
+    struct relief r = {asker, what, false};
+    if (what == RELIEF_DIRTY && large_purge(false) != 0 && !dirty_is_near())
+        return true;
+    registry_each(relieve, &r);
+    return r.any;
+}
+
+SLUB_SLOW bool init_now(void)
+{
+    lock_acquire(&init_lock);
+    if (!init_is_done && !init_failed) {
+        options_parse_environment();
+        if (options.mode != MODE_BUILT) {
+            static const char why[] = "this library has one mode; fast is libslub-malloc-fast.so";
+            check_report_line("option mode= ignored", why, sizeof why - 1);
+        }
+        uint64_t limit = os_address_limit();
+        size_t area_bytes = percpu_area_bytes();
+        while (area_bytes > limit / 8 && area_bytes > PERCPU_BYTES)
+            area_bytes /= 2;
+        struct region_sizes sizes = {heap_bytes(limit), area_bytes};
+        init_failed = region_init(sizes, options.thp == THP_MADVISE) != 0;
+        if (!init_failed) {
+            sizeclass_init(options.kmalloc_classes);
+            runs_init();
+            pool_relief = relieve_all;
+            percpu_init(region_percpu_area(), region_percpu_bytes(), cache_sink);
+            strncpy(slub_root.percpu, percpu_backend_name(), sizeof slub_root.percpu - 1);
+            strncpy(slub_root.percpu_index, percpu_index_name(), sizeof slub_root.percpu_index - 1);
+            slub_root.page_bytes = (uint32_t)os_page_size();
+            atomic_store_explicit(&init_is_done, true, memory_order_release);
+        }
+    }
+    lock_release(&init_lock);
+    return init_is_done;
+}
+
+static void trim_one(struct slub_cache *c, void *bytes) { *(uint64_t *)bytes += cache_trim(c); }
+
+uint64_t init_trim(void)
+{
+    uint64_t bytes = 0;
+    registry_each(trim_one, &bytes);
+    return bytes + large_purge(true);
+}
+
+/* ---- fork ---------------------------------------------------------------------------------------
+ * With other threads, the forking one takes every lock, so nothing is half-done in the child but the sheaves of
+ * other CPUs. Alone, it takes none: nobody else can hold them, and writing to them would copy their pages in
+ * parent and child. What the child must do before it allocates waits until then (adopt), since most children
+ * only exec. */
+
+extern char __libc_single_threaded __attribute__((weak)); /* glibc >= 2.32 */
+
+static bool fork_locked; /* [by the forking thread, under its locks] */
+
+static void lock_one(struct slub_cache *c, void *unused) { (void)unused, cache_lock_all(c); }
+static void unlock_one(struct slub_cache *c, void *unused) { (void)unused, cache_unlock_all(c); }
+static void rekey_one(struct slub_cache *c, void *unused) { (void)unused, pool_rekey(&c->ca_pool); }
+
+static void fork_prepare(void)
+{
+    if (!init_is_done || (&__libc_single_threaded != NULL && __libc_single_threaded))
+        return;
+    lock_acquire(&registry_lock);
+    percpu_fork_prepare();
+    registry_each(lock_one, NULL);
+    lock_acquire(&large_lock);
+    spare_lock_acquire();
+    lock_acquire(&region_lock);
+    entropy_lock_acquire();
+    lock_acquire(&meta_lock);
+    fork_locked = true;
+}
+
+static void fork_release(void)
+{
+    fork_locked = false;
+    lock_release(&meta_lock);
+    entropy_lock_release();
+    lock_release(&region_lock);
+    spare_lock_release();
+    lock_release(&large_lock);
+    registry_each(unlock_one, NULL);
+    percpu_fork_release();
+    lock_release(&registry_lock);
+}
+
+static void fork_parent(void)
+{
+    if (fork_locked)
+        fork_release();
+}
+
+static void fork_child(void)
+{
+    if (!init_is_done)
+        return;
+    if (fork_locked)
+        fork_release();
+    percpu_fork_child();
+}
+
+SLUB_SLOW void init_adopt(void)
+{
+    if (percpu_adopt(cache_sink)) {
+        entropy_renew();
+        registry_each(rekey_one, NULL);
+    }
+}
+
+/* Fences are registered here because that is a thousand times cheaper before the program has threads. The
+ * rest waits for the first use, so that slub_options_set() can come before it. */
+static __attribute__((constructor(101))) void init_early(void)
+{
+    options_parse_environment();
+    percpu_prepare();
+    pthread_atfork(fork_prepare, fork_parent, fork_child);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What an address is, and the state byte in C.
+ *
+ * Layer: L7. The assembly of the fast path does the same for the common case; here is the whole of it, for slow
+ * paths, realloc and reports. */
+#ifndef SLUB_CACHE_OBJECT_H
+#define SLUB_CACHE_OBJECT_H
+
+#include "cache/cache.h"
+#include "large/large.h"
+
+enum object_kind {
+    OBJECT_FOREIGN,  /* not in our address space: somebody else's, or nobody's */
+    OBJECT_LIVE,     /* start of an object in use (with SLUB_STATE=0: of any object) */
+    OBJECT_FREE,     /* start of an object that is free */
+    OBJECT_NEVER,    /* start of an object that was never handed out, or a place where there is none */
+    OBJECT_INTERIOR, /* inside an object, not its start */
+    OBJECT_LARGE     /* start of a large block in use */
+};
+
+struct object {
+    enum object_kind ob_kind;
+    struct slub_cache *ob_cache; /* of a slab; else NULL */
+    struct large *ob_large;
+    uint8_t *ob_state;           /* its state byte, for starts in slabs */
+};
+
+void object_find(const void *p, struct object *ob);
+
+/* Usable bytes of a live object or large block. */
+size_t object_usable(const struct object *ob);
+
+/* Mark an object that cache_take() returned; reports one that is live already. */
+void object_mark_live(void *obj, const char *call);
+
+/* Report what is wrong with p in `call`; returns only for OBJECT_FOREIGN, which is counted and ignored. */
+void object_report(const struct object *ob, const char *call, const void *p);
+
+uint64_t object_foreign_frees(void);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocation, growth and purging of large blocks; see large.h. Layer: L7. Locking: large_lock. */
+#include "large/large.h"
+
+#include <string.h>
+
+#include "large/runs.h"
+#include "os/os.h"
+#include "region/region.h"
+#include "service/dirty.h"
+
+/* calloc of a used run: clearing costs about as much as faulting pages in again, but touches all of them. So
+ * long blocks with few old pages are purged instead. */
+enum { CLEAR_AT_MOST = 1 << 20 };
+
+struct lock large_lock;
+
+static struct {
+    struct list direct; /* blocks with a mapping of their own */
+    _Atomic size_t n_direct;
+    uint64_t n_live, live_bytes, n_allocs, n_frees;
+} large = {.direct = {&large.direct, &large.direct}}; /* [lock:large_lock] */
+
+static size_t page_round(size_t size) { return round_up(size, os_page_size()); }
+static uint64_t granules(size_t bytes) { return (bytes + SLUB_GRANULE_BYTES - 1) >> SLUB_GRANULE_SHIFT; }
+
+static void *address(const struct large *lg)
+{
+    return lg->lg_state == RUN_DIRECT ? (void *)(uintptr_t)lg->lg_first : gmap_address(lg->lg_first);
+}
+
+size_t large_good_size(size_t size) { return page_round(size); }
+
+static void count_in_locked(const struct large *lg)
+{
+    large.n_live++;
+    large.n_allocs++;
+    large.live_bytes += lg->lg_bytes;
+}
+
+static void *alloc_direct(size_t bytes, size_t align, bool *zeroed)
+{
+    if (align > os_page_size())
+        return NULL;
+    struct large *lg = runs_record(0, 0);
+    if (lg == NULL)
+        return NULL;
+    void *p = os_map(bytes);
+    if (p == NULL) {
+        runs_drop_record(lg);
+        return NULL;
+    }
+    lg->lg_state = RUN_DIRECT;
+    lg->lg_first = (uintptr_t)p;
+    lg->lg_bytes = bytes;
+    lock_acquire(&large_lock);
+    list_push_front(&large.direct, &lg->lg_link);
+    large.n_direct++;
+    count_in_locked(lg);
+    lock_release(&large_lock);
+    if (zeroed != NULL)
+        *zeroed = true;
+    return p;
+}
+
+/* Cut [run) down to an aligned piece of n granules; what is cut off becomes free. */
+static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
+{
+    uint64_t base = slub_hot.heap_base >> SLUB_GRANULE_SHIFT;
+    uint64_t skip = round_up(base + lg->lg_first, align) - base - lg->lg_first;
+    if (skip != 0) {
+        struct large *head = runs_record(lg->lg_first, skip);
+        if (head == NULL)
+            return;
+        head->lg_dirty = min_size(lg->lg_dirty, skip << SLUB_GRANULE_SHIFT);
+        lg->lg_first += skip;
+        lg->lg_n -= skip;
+        lg->lg_state = RUN_USED;
+        runs_put_free(head);
+    }
+    if (lg->lg_n > n) {
+        struct large *rest = runs_split(lg, n);
+        if (rest != NULL)
+            runs_put_free(rest);
+    }
+}
+
+static bool is_aligned(const struct large *lg, uint64_t align)
+{
+    return ((slub_hot.heap_base >> SLUB_GRANULE_SHIFT) + lg->lg_first) % align == 0;
+}
+
+void *large_alloc(size_t size, size_t align, bool *zeroed)
+{
+    size_t bytes = page_round(size);
+    uint64_t n = granules(bytes);
+    uint64_t align_n = max_size(align >> SLUB_GRANULE_SHIFT, 1);
+    lock_acquire(&large_lock);
+    struct large *lg = runs_take_free(n + align_n - 1);
+    if (lg == NULL) {
+        lock_release(&large_lock);
+        uint64_t first = region_take(n, align_n, NULL);
+        if (first == REGION_NO_GRANULE)
+            return alloc_direct(bytes, align, zeroed);
+        lg = runs_record(first, n);
+        if (lg == NULL)
+            return NULL; /* the granules stay unowned; metadata is out anyway */
+        lock_acquire(&large_lock);
+    } else {
+        lg->lg_state = RUN_USED;
+        trim_locked(lg, n, align_n);
+        if (!is_aligned(lg, align_n)) { /* no record to cut it with */
+            runs_put_free(lg);
+            lock_release(&large_lock);
+            return NULL;
+        }
+    }
+    lg->lg_state = RUN_USED;
+    lg->lg_bytes = bytes;
+    runs_map_used(lg, 0);
+    count_in_locked(lg);
+    uint64_t dirty = lg->lg_dirty;
+    lock_release(&large_lock);
+    if (zeroed != NULL) {
+        *zeroed = dirty == 0;
+        if (bytes > CLEAR_AT_MOST && dirty != 0 && os_purge(gmap_address(lg->lg_first), bytes) == 0) {
+            *zeroed = true;
+        }
+    }
+    return gmap_address(lg->lg_first);
+}
+
+struct large *large_find(const void *p, gmap_entry e)
+{
+    if (gmap_id(e) == GMAP_LARGE) {
+        struct large *lg = gmap_owner(e);
+        return gmap_address(lg->lg_first) == p && lg->lg_state == RUN_USED ? lg : NULL;
+    }
+    if (likely(atomic_load_explicit(&large.n_direct, memory_order_relaxed) == 0))
+        return NULL;
+    struct large *found = NULL;
+    lock_acquire(&large_lock);
+    for (struct list *l = large.direct.next; l != &large.direct && found == NULL; l = l->next) {
+        struct large *lg = container_of(l, struct large, lg_link);
+        if (lg->lg_first == (uintptr_t)p)
+            found = lg;
+    }
+    lock_release(&large_lock);
+    return found;
+}
+
+size_t large_usable(const struct large *lg) { return lg->lg_bytes; }
+
+/* `dirty` of its bytes may have pages. False when somebody else freed it first. */
+static bool free_run(struct large *lg, uint64_t dirty)
+{
+    lock_acquire(&large_lock);
+    if (lg->lg_state != RUN_USED) {
+        lock_release(&large_lock);
+        return false;
+    }
+    large.n_live--;
+    large.n_frees++;
+    large.live_bytes -= lg->lg_bytes;
+    lg->lg_dirty = dirty;
+    runs_put_free(lg);
+    lock_release(&large_lock);
+    if (dirty_is_over())
+        large_purge(false);
+    return true;
+}
+
+static bool free_direct(struct large *lg)
+{
+    lock_acquire(&large_lock);
+    list_remove(&lg->lg_link);
+    large.n_direct--;
+    large.n_live--;
+    large.n_frees++;
+    large.live_bytes -= lg->lg_bytes;
+    lock_release(&large_lock);
+    os_release(address(lg), lg->lg_bytes);
+    runs_drop_record(lg);
+    return true;
+}
+
+bool large_free(struct large *lg)
+{
+    return lg->lg_state == RUN_DIRECT ? free_direct(lg) : free_run(lg, lg->lg_bytes);
+}
+
+uint64_t large_purge(bool all)
+{
+    uint64_t bytes = 0;
+    while (all || dirty_is_near()) {
+        lock_acquire(&large_lock);
+        struct large *lg = runs_take_oldest_dirty();
+        lock_release(&large_lock);
+        if (lg == NULL)
+            break;
+        uint64_t dirty = lg->lg_dirty;
+        bool ok = os_purge(gmap_address(lg->lg_first), lg->lg_n << SLUB_GRANULE_SHIFT) == 0;
+        lock_acquire(&large_lock);
+        if (ok)
+            lg->lg_dirty = 0;
+        runs_put_free(lg);
+        lock_release(&large_lock);
+        if (!ok)
+            break;
+        bytes += dirty;
+    }
+    return bytes;
+}
+
+/* Make room behind a used run for `more` granules. */
+static bool grow_in_place_locked(struct large *lg, uint64_t more)
+{
+    struct large *next = runs_take_after(lg->lg_first + lg->lg_n);
+    if (next != NULL) {
+        if (next->lg_n >= more) {
+            struct large *rest = next->lg_n > more ? runs_split(next, more) : NULL;
+            uint64_t old_n = lg->lg_n;
+            lg->lg_n += next->lg_n;
+            if (rest != NULL)
+                runs_put_free(rest);
+            runs_drop_record(next);
+            runs_map_used(lg, old_n);
+            return true;
+        }
+        runs_put_free(next);
+        return false;
+    }
+    uint64_t old_n = lg->lg_n;
+    if (!region_extend(lg->lg_first + old_n, more))
+        return false;
+    lg->lg_n += more;
+    runs_map_used(lg, old_n);
+    return true;
+}
+
+/* Give back what lies behind n granules. */
+static void shrink_locked(struct large *lg, uint64_t n)
+{
+    struct large *rest = runs_split(lg, n);
+    if (rest == NULL)
+        return;
+    rest->lg_dirty = rest->lg_n << SLUB_GRANULE_SHIFT;
+    runs_put_free(rest);
+}
+
+/* To a new place. Moving pages costs no copy and never holds the bytes twice. */
+static void *move(struct large *lg, size_t size)
+{
+    void *to = large_alloc(size, 1, NULL);
+    if (to == NULL)
+        return NULL;
+    bool moved = os_move(address(lg), to, lg->lg_bytes) == 0;
+    if (!moved)
+        memcpy(to, address(lg), lg->lg_bytes);
+    free_run(lg, moved ? 0 : lg->lg_bytes);
+    return to;
+}
+
+static void *remap_direct(struct large *lg, size_t bytes)
+{
+    void *p = os_remap(address(lg), lg->lg_bytes, bytes);
+    if (p == NULL)
+        return NULL;
+    lock_acquire(&large_lock);
+    large.live_bytes += bytes - lg->lg_bytes;
+    lg->lg_first = (uintptr_t)p;
+    lg->lg_bytes = bytes;
+    lock_release(&large_lock);
+    return p;
+}
+
+void *large_realloc(struct large *lg, size_t size)
+{
+    size_t bytes = page_round(size);
+    if (bytes == lg->lg_bytes)
+        return address(lg);
+    if (lg->lg_state == RUN_DIRECT)
+        return remap_direct(lg, bytes);
+    uint64_t n = granules(bytes);
+    bool in_place = true;
+    lock_acquire(&large_lock);
+    if (n < lg->lg_n)
+        shrink_locked(lg, n);
+    else if (n > lg->lg_n)
+        in_place = grow_in_place_locked(lg, n - lg->lg_n);
+    if (in_place) {
+        large.live_bytes += bytes - lg->lg_bytes;
+        lg->lg_bytes = bytes;
+    }
+    lock_release(&large_lock);
+    if (!in_place)
+        return move(lg, size);
+    if (dirty_is_over())
+        large_purge(false);
+    return address(lg);
+}
+
+void large_totals(struct large_totals *t)
+{
+    lock_acquire(&large_lock);
+    *t = (struct large_totals){large.n_live, large.live_bytes, large.n_allocs, large.n_frees, runs_n_free()};
+    lock_release(&large_lock);
+}

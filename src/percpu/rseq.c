@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding the rseq area that libc registered; see rseq.h. Layer: L6.
+ * Facts: glibc >= 2.35 registers one per thread and exports where (__rseq_offset, __rseq_size); it reports a
+ * size of 20 even where the kernel fills in mm_cid at byte 24, so the kernel's own AT_RSEQ_FEATURE_SIZE
+ * decides that. An unregistered thread reads mm_cid 0, so the id never tells whether rseq works. */
+#include "percpu/rseq.h"
+
+#include "os/os.h"
+#include "percpu/layout.h"
+#include "region/gmap.h"
+
+enum { RSEQ_CPU_ID = 4, RSEQ_CS = 8, RSEQ_MM_CID = 24, RSEQ_MM_CID_END = 28 };
+
+#if SLUB_ASM
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+
+static char *thread_pointer(void)
+{
+#if defined(__x86_64__)
+    char *tp;
+    __asm__("mov %%fs:0, %0" : "=r"(tp));
+    return tp;
+#else
+    return __builtin_thread_pointer();
+#endif
+}
+
+/* Where the fast path writes its descriptor when nobody will read it. */
+static _Thread_local char no_rseq[2 * sizeof(void *)] SLUB_ALIGNED(8);
+
+void percpu_rseq_disable(void)
+{
+    slub_hot.rseq_cs_offset = no_rseq - thread_pointer();
+    slub_hot.rseq_id_offset = slub_hot.rseq_cs_offset + (long)sizeof(void *);
+}
+
+bool percpu_rseq_init(bool one_node, const char **index_name)
+{
+    if (&__rseq_size == NULL || __rseq_size == 0)
+        return false;
+    long area = __rseq_offset;
+    if (*(volatile int32_t *)(void *)(thread_pointer() + area + RSEQ_CPU_ID) < 0)
+        return false;
+    if (os_fence_register() != 0)
+        return false;
+    bool has_cid = os_rseq_feature_size() >= RSEQ_MM_CID_END;
+    *index_name = one_node && has_cid ? "mm_cid" : "cpu_id";
+    slub_hot.rseq_cs_offset = area + RSEQ_CS;
+    slub_hot.rseq_id_offset = area + (one_node && has_cid ? RSEQ_MM_CID : RSEQ_CPU_ID);
+    return true;
+}
+
+unsigned percpu_rseq_where(void)
+{
+    return *(volatile uint32_t *)(void *)(thread_pointer() + slub_hot.rseq_id_offset);
+}
+#else
+void percpu_rseq_disable(void) {}
+
+bool percpu_rseq_init(bool one_node, const char **index_name)
+{
+    (void)one_node;
+    (void)index_name;
+    return false;
+}
+
+unsigned percpu_rseq_where(void) { return 0; }
+size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n) { return (void)id, (void)objs, (void)n, 0; }
+size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n) { return (void)id, (void)objs, (void)n, 0; }
+int percpu_rseq_move_slot(unsigned cpu, unsigned id, uint32_t to, uint64_t slot)
+{
+    return (void)cpu, (void)id, (void)to, (void)slot, 0;
+}
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The restartable sequences behind the rseq back end: contract of the assembly in arch/<cpu>/.
+ *
+ * Layer: L6, inside the directory. All of them number the area by the word at hot.rseq_id_offset from the
+ * thread pointer, work on that area only, and end in one store, the commit. When the thread is preempted,
+ * migrated or interrupted by a signal before the commit, the kernel sends it back to the start; nothing that
+ * was stored before the commit can be seen by others (it lies above `pos`, or in an array without slot).
+ *
+ *   operation   checks                     stores before the commit     commit
+ *   ----------------------------------------------------------------------------------------------
+ *   pop         pos > begin                –                            pos = pos - 1
+ *   push        pos < end                  object at pos                pos = pos + 1
+ *   pop_bulk    pos > begin                copies to the caller         pos = pos - k
+ *   push_bulk   pos < end                  k objects from pos on        pos = pos + k
+ *   move_slot   area is `cpu`, pos >= begin  objects into the new array  the whole slot
+ *
+ * The area that the fast path writes its descriptor to is the one that libc registered; where there is none,
+ * hot.rseq_*_offset point into 16 bytes of our own thread-local storage, and the area numbered 0 there is one
+ * of zeros, in which every slot is closed. */
+#ifndef SLUB_PERCPU_RSEQ_H
+#define SLUB_PERCPU_RSEQ_H
+
+#include "base/compiler.h"
+
+size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n);
+size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n);
+
+/* Give the slot of `id` on `cpu`, if the caller runs there, the array at word `to`. `slot` is the new slot with
+ * pos = 0; pos becomes to + objects moved. Returns 1, or 0 when the caller runs elsewhere or the slot is closed. */
+int percpu_rseq_move_slot(unsigned cpu, unsigned id, uint32_t to, uint64_t slot);
+
+/* Point hot at the registered area. False when this libc, kernel or thread has none, or fences are refused. */
+bool percpu_rseq_init(bool one_node, const char **index_name);
+
+/* Point hot at storage of our own instead. */
+void percpu_rseq_disable(void);
+
+/* Number of the caller's area at this moment. */
+unsigned percpu_rseq_where(void);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* New slabs, purging, trimming and tearing down; see memory.h and pool.h. Layer: L4.
+ * Locking: node locks are released around every system call. */
+#include "slab/memory.h"
+
+#include <string.h>
+
+#include "os/os.h"
+#include "region/meta.h"
+#include "region/region.h"
+#include "service/dirty.h"
+#include "slab/slab.h"
+
+/* Granules whose pool was torn down or gave them up. They are handed out again oldest first, and only when
+ * more than QUARANTINE wait or address space is out: an address that is used after its cache was destroyed
+ * then still belongs to nobody. */
+enum { QUARANTINE = 256, PURGE_BATCH = 16 };
+
+struct spare {
+    struct list sp_link;
+    uint64_t sp_granule;
+};
+
+static struct lock spare_lock;
+static struct list spares = {&spares, &spares}; /* [lock:spare_lock] */
+static size_t n_spares;                         /* [lock:spare_lock] */
+
+static void spare_put(uint64_t granule)
+{
+    struct spare *sp = meta_alloc(sizeof *sp);
+    if (sp == NULL)
+        return; /* the address space is lost, its pages are not */
+    sp->sp_granule = granule;
+    lock_acquire(&spare_lock);
+    list_push_back(&spares, &sp->sp_link);
+    n_spares++;
+    lock_release(&spare_lock);
+}
+
+static uint64_t spare_take(size_t keep)
+{
+    struct spare *sp = NULL;
+    lock_acquire(&spare_lock);
+    if (n_spares > keep) {
+        sp = list_first(&spares, struct spare, sp_link);
+        list_remove(&sp->sp_link);
+        n_spares--;
+    }
+    lock_release(&spare_lock);
+    if (sp == NULL)
+        return REGION_NO_GRANULE;
+    uint64_t granule = sp->sp_granule;
+    meta_free(sp, sizeof *sp);
+    return granule;
+}
+
+void spare_lock_acquire(void) { lock_acquire(&spare_lock); }
+void spare_lock_release(void) { lock_release(&spare_lock); }
+
+static uint64_t granule_take(struct pool *pool, bool *fell_back)
+{
+    uint64_t granule = spare_take(QUARANTINE);
+    if (granule == REGION_NO_GRANULE)
+        granule = region_take(1, 1, fell_back);
+    if (granule == REGION_NO_GRANULE)
+        granule = spare_take(0);
+    if (granule == REGION_NO_GRANULE && pool_relief != NULL && pool_relief(pool, RELIEF_SPACE))
+        granule = spare_take(0);
+    return granule;
+}
+
+struct slab *memory_new_slab(struct pool *pool, unsigned node, bool *fell_back)
+{
+    const struct geometry *g = &pool->po_geometry;
+    struct slab *s = meta_alloc(slab_record_bytes(g));
+    if (s == NULL)
+        return NULL;
+    uint64_t granule = granule_take(pool, fell_back);
+    if (granule == REGION_NO_GRANULE) {
+        meta_free(s, slab_record_bytes(g));
+        return NULL;
+    }
+    slab_init(s, g, granule, node);
+    gmap_set(granule, gmap_pack(s->sl_state, pool->po_id));
+    return s;
+}
+
+/* Purge up to PURGE_BATCH empty slabs of one node, oldest first; false when there was nothing to do. */
+static bool purge_some(struct pool *pool, struct pool_node *pn, size_t keep, uint64_t *bytes)
+{
+    const struct geometry *g = &pool->po_geometry;
+    struct slab *batch[PURGE_BATCH];
+    size_t n = 0;
+    lock_acquire(&pn->pn_lock);
+    while (n < PURGE_BATCH && pn->pn_n_slabs[SLAB_EMPTY] > keep) {
+        struct slab *s = list_last(&pn->pn_lists[SLAB_EMPTY], struct slab, sl_link);
+        list_remove(&s->sl_link);
+        pn->pn_n_slabs[SLAB_EMPTY]--;
+        batch[n++] = s;
+    }
+    lock_release(&pn->pn_lock);
+    if (n == 0)
+        return false;
+    bool purged[PURGE_BATCH];
+    for (size_t i = 0; i < n; i++) {
+        uint64_t dirty = memory_dirty_bytes(batch[i], g);
+        purged[i] = os_purge(slab_base(batch[i]), SLUB_GRANULE_BYTES) == 0;
+        if (purged[i]) {
+            dirty_add(-(int64_t)dirty);
+            *bytes += dirty;
+        }
+    }
+    lock_acquire(&pn->pn_lock);
+    for (size_t i = 0; i < n; i++) {
+        unsigned list = purged[i] ? SLAB_CLEAN : SLAB_EMPTY;
+        if (purged[i]) {
+            slab_reset(batch[i], g);
+            pn->pn_count.pc_free++;
+        }
+        list_push_front(&pn->pn_lists[list], &batch[i]->sl_link);
+        batch[i]->sl_list = (uint8_t)list;
+        pn->pn_n_slabs[list]++;
+    }
+    lock_release(&pn->pn_lock);
+    return purged[n - 1];
+}
+
+uint64_t memory_purge(struct pool *pool, bool all)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
+        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
+        while (pn != NULL && (all || dirty_is_near()) && purge_some(pool, pn, all ? 0 : 1, &bytes))
+            ;
+    }
+    return bytes;
+}
+
+bool pool_relieve_dirty(struct pool *pool) { return memory_purge(pool, false) != 0; }
+
+/* Purge whole pages of a slab in use whose objects are all free and in the slab. */
+static uint64_t purge_free_pages_locked(struct slab *s, const struct geometry *g, size_t page_bytes)
+{
+    uint64_t bytes = 0;
+    size_t run_start = 0, run_end = 0; /* pages to purge together */
+    size_t used_bytes = (size_t)s->sl_frontier * g->stride_bytes;
+    for (size_t at = 0; at + page_bytes <= used_bytes; at += page_bytes) {
+        bool is_free = true;
+        uint32_t last = (uint32_t)((at + page_bytes - 1) / g->stride_bytes);
+        for (uint32_t i = (uint32_t)(at / g->stride_bytes); i <= last && is_free; i++)
+            is_free = i >= s->sl_frontier || (s->sl_free[i / 64] >> (i % 64) & 1) != 0;
+        if (!is_free)
+            continue;
+        if (at != run_end && run_end != run_start) {
+            if (os_purge(slab_base(s) + run_start, run_end - run_start) == 0)
+                bytes += run_end - run_start;
+            run_start = at;
+        } else if (run_end == run_start) {
+            run_start = at;
+        }
+        run_end = at + page_bytes;
+    }
+    if (run_end != run_start && os_purge(slab_base(s) + run_start, run_end - run_start) == 0)
+        bytes += run_end - run_start;
+    return bytes;
+}
+
+uint64_t pool_trim(struct pool *pool, bool pages)
+{
+    uint64_t bytes = memory_purge(pool, true);
+    size_t page_bytes = os_page_size();
+    for (unsigned i = 0; pages && i < POOL_MAX_NODES; i++) {
+        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
+        if (pn == NULL)
+            continue;
+        /* Under the lock: an object of the page must not be taken meanwhile. Trimming is a rare request. */
+        lock_acquire(&pn->pn_lock);
+        for (unsigned q = 0; q < 4; q++)
+            for (struct list *l = pn->pn_lists[q].next; l != &pn->pn_lists[q]; l = l->next)
+                bytes += purge_free_pages_locked(container_of(l, struct slab, sl_link), &pool->po_geometry,
+                                                 page_bytes);
+        lock_release(&pn->pn_lock);
+    }
+    return bytes;
+}
+
+static bool give_up_clean(struct pool *pool, struct pool_node *pn)
+{
+    bool any = false;
+    for (;;) {
+        struct slab *s = NULL;
+        lock_acquire(&pn->pn_lock);
+        if (pn->pn_n_slabs[SLAB_CLEAN] != 0) {
+            s = list_last(&pn->pn_lists[SLAB_CLEAN], struct slab, sl_link);
+            list_remove(&s->sl_link);
+            pn->pn_n_slabs[SLAB_CLEAN]--;
+        }
+        lock_release(&pn->pn_lock);
+        if (s == NULL)
+            return any;
+        any = true;
+        gmap_set(s->sl_granule, gmap_unowned());
+        spare_put(s->sl_granule);
+        meta_free(s, slab_record_bytes(&pool->po_geometry));
+    }
+}
+
+bool pool_relieve_space(struct pool *pool)
+{
+    bool any = false;
+    memory_purge(pool, true);
+    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
+        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
+        if (pn != NULL)
+            any |= give_up_clean(pool, pn);
+    }
+    return any;
+}
+
+void pool_tear_down(struct pool *pool)
+{
+    pool_relieve_space(pool);
+    for (unsigned i = 1; i < POOL_MAX_NODES; i++) {
+        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
+        if (pn != NULL)
+            meta_free(pn, sizeof *pn);
+        atomic_store(&pool->po_node[i], NULL);
+    }
+    slub_class_geometry[pool->po_id].stride = slub_class_geometry[pool->po_id].recip = 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Where slabs come from and where their pages go.
+ *
+ * Layer: L4, inside the directory. Locking: takes node locks, region and meta locks below them. */
+#ifndef SLUB_SLAB_MEMORY_H
+#define SLUB_SLAB_MEMORY_H
+
+#include "slab/pool.h"
+
+/* A slab that is on no list, its map entry set; NULL when address space or memory is out. */
+struct slab *memory_new_slab(struct pool *pool, unsigned node, bool *fell_back);
+
+/* Purge empty slabs, oldest first, until dirty_bytes is an eighth below its cap or one empty slab a node is
+ * left; with `all`, every one. Returns bytes. */
+uint64_t memory_purge(struct pool *pool, bool all);
+
+/* What an empty slab counts for: the part of it that was ever used. */
+SLUB_FAST uint64_t memory_dirty_bytes(const struct slab *s, const struct geometry *g)
+{
+    return (uint64_t)s->sl_frontier * g->stride_bytes;
+}
+
+#endif

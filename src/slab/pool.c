@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* The lists of a pool, taking and giving in bulk; see pool.h. Layer: L4. Locking: node locks. */
+#include "slab/pool.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "os/os.h"
+#include "region/meta.h"
+#include "service/dirty.h"
+#include "service/entropy.h"
+#include "service/options.h"
+#include "slab/memory.h"
+#include "slab/slab.h"
+
+struct class_geometry slub_class_geometry[SLUB_MAX_CACHES] SLUB_ALIGNED(64);
+bool (*pool_relief)(struct pool *asker, enum pool_relief what);
+
+static void node_init(struct pool_node *pn, bool strong)
+{
+    uint8_t seed[32];
+    for (int i = 0; i < SLAB_N_LISTS; i++)
+        list_init(&pn->pn_lists[i]);
+    entropy_seed(seed);
+    random_seed(&pn->pn_random, seed);
+    if (strong)
+        pn->pn_random.rs_source = os_random;
+}
+
+void pool_init(struct pool *pool, uint32_t id, const struct geometry *g)
+{
+    pool->po_id = id;
+    pool->po_geometry = *g;
+    pool->po_quarter = ((4ull << 32) + g->n_objs - 1) / g->n_objs;
+    pool->po_random = options.freelist_random != RANDOM_OFF;
+    pool->po_random_strong = options.freelist_random == RANDOM_STRONG;
+    node_init(&pool->po_node0, pool->po_random_strong);
+    atomic_store_explicit(&pool->po_node[0], &pool->po_node0, memory_order_release);
+    slub_class_geometry[id].stride = g->stride_bytes;
+    slub_class_geometry[id].recip = g->recip;
+}
+
+/* The lists of a memory node, made at first use; node 0 when there is no memory for them. */
+static struct pool_node *node_get(struct pool *pool, unsigned node)
+{
+    struct pool_node *pn = atomic_load_explicit(&pool->po_node[node], memory_order_acquire);
+    if (likely(pn != NULL))
+        return pn;
+    struct pool_node *fresh = meta_alloc(sizeof *fresh);
+    if (fresh == NULL)
+        return &pool->po_node0;
+    memset(fresh, 0, sizeof *fresh);
+    node_init(fresh, pool->po_random_strong);
+    if (atomic_compare_exchange_strong(&pool->po_node[node], &pn, fresh))
+        return fresh;
+    meta_free(fresh, sizeof *fresh);
+    return pn;
+}
+
+static void list_put_locked(struct pool_node *pn, struct slab *s, unsigned list)
+{
+    if (list == SLAB_FULL) /* not linked: nobody looks for it */
+        list_init(&s->sl_link);
+    else if (list == SLAB_CLEAN)
+        list_push_back(&pn->pn_lists[list], &s->sl_link);
+    else
+        list_push_front(&pn->pn_lists[list], &s->sl_link);
+    s->sl_list = (uint8_t)list;
+    pn->pn_n_slabs[list]++;
+}
+
+static void list_take_locked(struct pool_node *pn, struct slab *s)
+{
+    list_remove(&s->sl_link);
+    pn->pn_n_slabs[s->sl_list]--;
+}
+
+/* The list on which a slab in use belongs. */
+static unsigned list_for(const struct pool *pool, const struct slab *s)
+{
+    uint32_t n_free = slab_n_free(s, &pool->po_geometry);
+    if (n_free == 0)
+        return SLAB_FULL;
+    if (n_free == pool->po_geometry.n_objs)
+        return SLAB_EMPTY;
+    return SLAB_PARTIAL + (unsigned)((uint64_t)n_free * pool->po_quarter >> 32);
+}
+
+static struct slab *pick_locked(struct pool_node *pn, const struct geometry *g)
+{
+    static const uint8_t order[] = {SLAB_PARTIAL, SLAB_PARTIAL + 1, SLAB_PARTIAL + 2, SLAB_PARTIAL + 3,
+                                    SLAB_EMPTY, SLAB_CLEAN};
+    for (size_t i = 0; i < sizeof order; i++)
+        if (pn->pn_n_slabs[order[i]] != 0) {
+            struct slab *s = list_first(&pn->pn_lists[order[i]], struct slab, sl_link);
+            if (order[i] >= SLAB_EMPTY)
+                pn->pn_count.pc_reuse++;
+            if (order[i] == SLAB_EMPTY)
+                dirty_add(-(int64_t)memory_dirty_bytes(s, g));
+            list_take_locked(pn, s);
+            return s;
+        }
+    return NULL;
+}
+
+static bool is_young_locked(const struct pool_node *pn)
+{
+    return pn->pn_count.pc_new <= 1;
+}
+
+size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
+{
+    const struct geometry *g = &pool->po_geometry;
+    struct pool_node *pn = node_get(pool, node);
+    struct random_stream *random = pool->po_random ? &pn->pn_random : NULL;
+    size_t got = 0;
+    lock_acquire(&pn->pn_lock);
+    /* In its first slab a pool takes pages into use one by one and lets earlier ones be used up first;
+     * later it takes whole extents and mixes them. */
+    bool young = is_young_locked(pn);
+    while (got < n) {
+        struct slab *s = pick_locked(pn, g);
+        if (s == NULL) {
+            bool fell_back = false;
+            lock_release(&pn->pn_lock);
+            s = memory_new_slab(pool, node, &fell_back);
+            lock_acquire(&pn->pn_lock);
+            if (s == NULL) {
+                pn->pn_count.pc_fail++;
+                break;
+            }
+            pn->pn_count.pc_new++;
+            pn->pn_count.pc_fallback += fell_back;
+            young = is_young_locked(pn);
+        }
+        got += slab_take(s, g, random, young ? g->page_objs : g->extent_objs, out + got, n - got);
+        list_put_locked(pn, s, list_for(pool, s));
+    }
+    pn->pn_n_out += got;
+    pn->pn_count.pc_take += got;
+    if (random != NULL && !young)
+        random_shuffle(random, out, got);
+    lock_release(&pn->pn_lock);
+    if (random == NULL || young)
+        for (size_t i = 0; i < got / 2; i++) { /* the last is used first */
+            void *t = out[i];
+            out[i] = out[got - 1 - i];
+            out[got - 1 - i] = t;
+        }
+    return got;
+}
+
+void pool_give(struct pool *pool, void *const *objs, size_t n)
+{
+    const struct geometry *g = &pool->po_geometry;
+    struct pool_node *pn = NULL;
+    unsigned node = 0;
+    uint64_t n_here = 0;
+    bool emptied = false;
+    for (size_t i = 0; i < n; i++) {
+        struct slab *s = slab_of_entry(gmap_get(gmap_granule(objs[i])));
+        if (pn == NULL || s->sl_node != node) {
+            if (pn != NULL) {
+                pn->pn_n_out -= n_here;
+                pn->pn_count.pc_give += n_here;
+                lock_release(&pn->pn_lock);
+            }
+            node = s->sl_node;
+            pn = node_get(pool, node);
+            n_here = 0;
+            lock_acquire(&pn->pn_lock);
+        }
+        n_here++;
+        slab_put(s, geometry_index(g, slab_offset(objs[i])));
+        unsigned list = list_for(pool, s);
+        if (unlikely(list != s->sl_list)) {
+            list_take_locked(pn, s);
+            list_put_locked(pn, s, list);
+            if (list == SLAB_EMPTY) {
+                pn->pn_count.pc_empty++;
+                dirty_add((int64_t)memory_dirty_bytes(s, g));
+                emptied = true;
+            }
+        }
+    }
+    if (pn != NULL) {
+        pn->pn_n_out -= n_here;
+        pn->pn_count.pc_give += n_here;
+        lock_release(&pn->pn_lock);
+    }
+    if (emptied && dirty_is_over()) {
+        memory_purge(pool, false);
+        if (dirty_is_over() && pool_relief != NULL)
+            pool_relief(pool, RELIEF_DIRTY);
+    }
+}
+
+uint64_t pool_n_out(struct pool *pool)
+{
+    struct pool_totals t;
+    pool_totals(pool, &t);
+    return t.n_out;
+}
+
+void pool_totals(struct pool *pool, struct pool_totals *t)
+{
+    memset(t, 0, sizeof *t);
+    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
+        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
+        if (pn == NULL)
+            continue;
+        lock_acquire(&pn->pn_lock);
+        for (unsigned q = 0; q < 4; q++)
+            t->n_partial += pn->pn_n_slabs[SLAB_PARTIAL + q];
+        t->n_slabs += pn->pn_n_slabs[SLAB_FULL];
+        t->n_empty += pn->pn_n_slabs[SLAB_EMPTY];
+        t->n_clean += pn->pn_n_slabs[SLAB_CLEAN];
+        t->n_out += pn->pn_n_out;
+        const uint64_t *from = (const uint64_t *)&pn->pn_count;
+        uint64_t *to = (uint64_t *)&t->count;
+        for (size_t k = 0; k < sizeof t->count / sizeof *to; k++)
+            to[k] += from[k];
+        lock_release(&pn->pn_lock);
+    }
+    t->n_slabs += t->n_partial;
+}
+
+void pool_lock_all(struct pool *pool)
+{
+    for (unsigned i = 0; i < POOL_MAX_NODES; i++)
+        if (pool->po_node[i] != NULL)
+            lock_acquire(&pool->po_node[i]->pn_lock);
+}
+
+void pool_unlock_all(struct pool *pool)
+{
+    for (unsigned i = 0; i < POOL_MAX_NODES; i++)
+        if (pool->po_node[i] != NULL)
+            lock_release(&pool->po_node[i]->pn_lock);
+}
+
+void pool_rekey(struct pool *pool)
+{
+    for (unsigned i = 0; i < POOL_MAX_NODES; i++)
+        if (pool->po_node[i] != NULL) {
+            uint8_t seed[32];
+            entropy_seed(seed);
+            random_seed(&pool->po_node[i]->pn_random, seed);
+        }
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* A pool: the slabs of one cache, per memory node, with their lists.
+ *
+ * Layer: L4; called by cache. Lower layers know a cache by its pool and its id only.
+ *
+ * A slab is one granule (64 KiB). Its record lies in metadata:
+ *
+ *     | struct slab | state bytes, one an object | free bits, one an object |
+ *                   ^ the address map points here
+ *
+ * An object is live (state 1), or free in its slab (its bit set), or free elsewhere, in a sheaf or a barn
+ * (neither), or behind the slab's frontier: never used since its pages were fresh.
+ *
+ *   list        free objects        pages          goes to
+ *   ------------------------------------------------------------------------------------------
+ *   FULL        none                yes            PARTIAL when an object comes back
+ *   PARTIAL 0-3 some, by quarters   yes            FULL when all are taken, EMPTY when all are back
+ *   EMPTY       all                 yes (dirty)    PARTIAL when taken from; CLEAN when purged
+ *   CLEAN       all                 no             PARTIAL when taken from
+ *
+ * Taking prefers the fullest slabs, so that the others can become empty; then the latest EMPTY one, then
+ * CLEAN, then a new granule. Locking: the node lock protects lists, slab records and counters; it is
+ * never held across a system call but for the random source of slab_freelist_random=strong.
+ * Invariants: P1 a slab on EMPTY or CLEAN has no object elsewhere; P2 a granule belongs to its pool until
+ * the pool is torn down; P3 nothing is ever written into a free object. */
+#ifndef SLUB_SLAB_POOL_H
+#define SLUB_SLAB_POOL_H
+
+#include "base/list.h"
+#include "base/lock.h"
+#include "base/random.h"
+#include "region/gmap.h"
+#include "slab/geometry.h"
+
+#define POOL_MAX_NODES 8
+
+enum slab_list { SLAB_PARTIAL, SLAB_FULL = 4, SLAB_EMPTY, SLAB_CLEAN, SLAB_N_LISTS };
+
+struct slab {
+    struct list sl_link;      /* [lock:node] */
+    uint64_t *sl_free;        /* free bits [lock:node] */
+    uint32_t sl_granule;      /* number of its granule [const] */
+    uint16_t sl_n_free;       /* bits set [lock:node] */
+    uint16_t sl_frontier;     /* objects from here on were never used since pages were fresh [lock:node] */
+    uint8_t sl_list;          /* enum slab_list, with the quarter added [lock:node] */
+    uint8_t sl_node;          /* memory node [const] */
+    uint8_t sl_unused[6];
+    uint8_t sl_state[];       /* 1 live, 0 free; written by the owner of the object */
+};
+
+struct pool_counters {
+    uint64_t pc_take, pc_give, pc_new, pc_reuse, pc_empty, pc_free, pc_remote, pc_fallback, pc_fail;
+};
+
+struct pool_node {
+    struct lock pn_lock;
+    uint32_t pn_n_slabs[SLAB_N_LISTS]; /* on each list */
+    struct list pn_lists[SLAB_N_LISTS];
+    struct random_stream pn_random;
+    uint64_t pn_n_out; /* objects that are live or in sheaves and barns */
+    struct pool_counters pn_count;
+};
+
+struct pool {
+    uint32_t po_id;           /* in the address map; first member, the assembly reads it [const] */
+    bool po_random, po_random_strong; /* slab_freelist_random [const] */
+    uint64_t po_quarter;      /* (free * po_quarter) >> 32 is the quarter of a slab that is free [const] */
+    struct geometry po_geometry; /* [const] */
+    struct pool_node *_Atomic po_node[POOL_MAX_NODES]; /* 0 is there from the start */
+    struct pool_node po_node0;
+};
+
+struct class_geometry {
+    uint32_t stride, recip;
+};
+/* By id, for the fast path. Zero for ids that are not in use. */
+extern struct class_geometry slub_class_geometry[SLUB_MAX_CACHES];
+
+void pool_init(struct pool *pool, uint32_t id, const struct geometry *g);
+
+/* Take up to n free objects for use on `node`. Fewer, or none, when memory is out. The last of `out` is meant
+ * to be used first. */
+size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n);
+
+/* Give back n objects; all are free and belong to this pool. May return memory to the system. */
+void pool_give(struct pool *pool, void *const *objs, size_t n);
+
+/* Return the pages of all empty slabs to the system, and with `pages` those of free pages in partial slabs
+ * too. Returns bytes. */
+uint64_t pool_trim(struct pool *pool, bool pages);
+
+/* Detach the granules of a pool without objects and put them into quarantine for other pools of the same
+ * process to use at last resort. The pool may not be used afterwards. */
+void pool_tear_down(struct pool *pool);
+
+/* Objects that are live or in sheaves and barns. */
+uint64_t pool_n_out(struct pool *pool);
+
+struct pool_totals {
+    uint64_t n_slabs, n_partial, n_empty, n_clean, n_out;
+    struct pool_counters count;
+};
+void pool_totals(struct pool *pool, struct pool_totals *t);
+
+/* Fork: take and give all locks of the pool; in the child, make its random numbers differ. */
+void pool_lock_all(struct pool *pool);
+void pool_unlock_all(struct pool *pool);
+void pool_rekey(struct pool *pool);
+void spare_lock_acquire(void);
+void spare_lock_release(void);
+
+/* Asked when a pool alone cannot help itself; set by the layer that knows all pools. RELIEF_DIRTY: purge empty
+ * slabs of others until dirty_is_over() is false. RELIEF_SPACE: give up clean granules of others (last resort,
+ * when address space is out). True when something was done. */
+enum pool_relief { RELIEF_DIRTY, RELIEF_SPACE };
+extern bool (*pool_relief)(struct pool *asker, enum pool_relief what);
+
+/* Purge empty slabs, oldest first, until dirty_is_over() is false or one empty slab a node is left. */
+bool pool_relieve_dirty(struct pool *pool);
+
+/* Give the granules of clean slabs to whoever asks for one. True when there were any. */
+bool pool_relieve_space(struct pool *pool);
+
+/* The slab of an object. */
+SLUB_FAST struct slab *slab_of_entry(gmap_entry e)
+{
+    return container_of(gmap_owner(e), struct slab, sl_state);
+}
+SLUB_FAST uint32_t slab_offset(const void *p) { return (uint32_t)((uintptr_t)p & (SLUB_GRANULE_BYTES - 1)); }
+
+#endif

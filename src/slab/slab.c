@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Free bits, frontier and order of objects in one slab; see slab.h. Layer: L4. Locking: the node's.
+ *
+ * Randomness: what comes from the frontier is drawn from a whole step (a page or an extent) by a keyed partial
+ * shuffle, so the next address is unknown within the step; what comes from the bits starts at a random word.
+ * The pool shuffles the whole batch afterwards. */
+#include "slab/slab.h"
+
+#include <string.h>
+
+#include "base/check.h"
+
+enum { STEP_MAX = 1024 }; /* objects; bounds the draw below to 2 KiB of stack */
+
+void slab_init(struct slab *s, const struct geometry *g, uint64_t granule, unsigned node)
+{
+    list_init(&s->sl_link);
+    s->sl_granule = (uint32_t)granule;
+    s->sl_node = (uint8_t)node;
+    s->sl_free = (uint64_t *)(void *)((char *)s + round_up(sizeof *s + g->n_objs, 8));
+    memset(s->sl_state, 0, g->n_objs);
+    slab_reset(s, g);
+}
+
+void slab_reset(struct slab *s, const struct geometry *g)
+{
+    s->sl_n_free = 0;
+    s->sl_frontier = 0;
+    memset(s->sl_free, 0, slab_n_words(g) * 8);
+}
+
+void slab_put(struct slab *s, uint32_t index)
+{
+    uint64_t bit = 1ull << (index % 64);
+    SLUB_ASSERT((s->sl_free[index / 64] & bit) == 0);
+    s->sl_free[index / 64] |= bit;
+    s->sl_n_free++;
+}
+
+static size_t take_from_bits(struct slab *s, const struct geometry *g, size_t start_word, void **out, size_t n)
+{
+    char *base = slab_base(s);
+    size_t n_words = slab_n_words(g);
+    size_t got = 0;
+    for (size_t i = 0, w = start_word; i < n_words && got < n; i++, w = w + 1 == n_words ? 0 : w + 1) {
+        uint64_t bits = s->sl_free[w];
+        while (bits != 0 && got < n) {
+            size_t index = w * 64 + (size_t)__builtin_ctzl(bits);
+            bits &= bits - 1;
+            out[got++] = base + index * g->stride_bytes;
+        }
+        s->sl_free[w] = bits;
+    }
+    s->sl_n_free = (uint16_t)(s->sl_n_free - got);
+    return got;
+}
+
+/* Take into use one step behind the frontier: hand out up to n of its objects, free the others. */
+static size_t take_from_frontier(struct slab *s, const struct geometry *g, struct random_stream *random,
+                                 uint32_t step, void **out, size_t n)
+{
+    char *base = slab_base(s);
+    uint32_t first = s->sl_frontier;
+    uint32_t count = (uint32_t)min_size(min_size(step, STEP_MAX), g->n_objs - first);
+    uint32_t take = (uint32_t)min_size(n, count);
+    s->sl_frontier = (uint16_t)(first + count);
+    if (random == NULL || take == count) {
+        for (uint32_t i = 0; i < take; i++)
+            out[i] = base + (size_t)(first + i) * g->stride_bytes;
+        if (random != NULL)
+            random_shuffle(random, out, take);
+        for (uint32_t i = take; i < count; i++)
+            slab_put(s, first + i);
+        return take;
+    }
+    uint16_t order[STEP_MAX];
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (uint16_t)i;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i < take) {
+            uint32_t j = i + random_below(random, count - i);
+            uint16_t drawn = order[j];
+            order[j] = order[i];
+            out[i] = base + (size_t)(first + drawn) * g->stride_bytes;
+        } else {
+            slab_put(s, first + order[i]);
+        }
+    }
+    return take;
+}
+
+size_t slab_take(struct slab *s, const struct geometry *g, struct random_stream *random, uint32_t step,
+                 void **out, size_t n)
+{
+    size_t got = 0;
+    if (s->sl_n_free != 0) {
+        size_t start = 0;
+        if (random != NULL && slab_n_words(g) > 1)
+            start = random_below(random, (uint32_t)slab_n_words(g));
+        got = take_from_bits(s, g, start, out, n);
+    }
+    while (got < n && s->sl_frontier < g->n_objs)
+        got += take_from_frontier(s, g, random, step, out + got, n - got);
+    return got;
+}
