@@ -4,6 +4,9 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_ASM_COMPILER aarch64-linux-gnu-gcc)
+# Never the compiler of this machine; without a cross compiler there are no C++ tests.
+find_program(SLUB_CROSS_CXX aarch64-linux-gnu-g++)
+set(CMAKE_CXX_COMPILER ${SLUB_CROSS_CXX})
 
 set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

@@ -9,7 +9,7 @@ install(TARGETS slub_shared EXPORT slub-targets
 install(TARGETS slub_static EXPORT slub-targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-if(TARGET slub_malloc)
+if(SLUB_BUILD_MALLOC)
     install(TARGETS slub_malloc slub_malloc_fast_shared
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT command)
     install(TARGETS slub_malloc_static
