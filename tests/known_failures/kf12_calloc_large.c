@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Case 12: calloc of fresh large memory must not write it; calloc of used memory must.
+ * The second half at length is tests/conformance/calloc_zero.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stamp.h"
+#include "testkit.h"
+
+static void fresh(void *unused)
+{
+    double begin = tk_now();
+    size_t peak;
+
+    (void)unused;
+    for (int i = 0; i < 50; i++) {
+        char *p = calloc(1, 1000000000);
+
+        if (!tk_check(p != NULL, "calloc of 1e9 bytes"))
+            return;
+        p[500000000] = 1;
+        free(p);
+    }
+    peak = tk_peak_rss();
+    tk_note("50 times calloc(1e9) %.3f s, peak %.1f MiB", tk_now() - begin, (double)peak / TK_MIB);
+    tk_check(tk_now() - begin < 0.1 * 20, "%.3f s", tk_now() - begin);
+    tk_check((double)peak < 64 * TK_MIB, "peak %.1f MiB", (double)peak / TK_MIB);
+}
+
+static void used(void *unused)
+{
+    (void)unused;
+    for (size_t n = 64; n <= 8u << 20; n += n / 2) {
+        for (int round = 0; round < 3; round++) {
+            unsigned char *p = malloc(n);
+            size_t bad;
+
+            memset(p, 0xaa, n);
+            free(p);
+            p = calloc(1, n);
+            bad = stamp_first_nonzero(p, n);
+            tk_check(bad == n, "calloc(%zu): byte %zu is %#x", n, bad, bad < n ? p[bad] : 0u);
+            memset(p, 0xaa, n);
+            free(p);
+        }
+    }
+    tk_note("reused memory is zero");
+}
+
+int main(int argc, char **argv)
+{
+    tk_init("kf12", "calloc of large memory", argc, argv);
+    tk_child("fresh", fresh, NULL, 60);
+    tk_child("used", used, NULL, 60);
+    return tk_finish();
+}

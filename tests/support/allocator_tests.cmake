@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+# How tests are registered that run one program under several malloc implementations.
+#
+#   slub_add_allocator_test(<name> COMMAND <argv...> [ALLOCATORS slub slub-fast system]
+#                           [VARIANTS plain thread lock norseq] [LABELS fast|slow] [TIMEOUT s]
+#                           [ENVIRONMENT NAME=VALUE...] [NO_PRELOAD])
+#
+# makes one ctest per allocator and variant, <name>.<allocator>[.<variant>]. The allocator comes by LD_PRELOAD;
+# variants choose the back end (SLUB_OPTIONS) or take the kernel's rseq area away (GLIBC_TUNABLES).
+# With NO_PRELOAD the program gets the library's path in SLUB_TEST_LIB instead and preloads it where it must.
+include_guard(GLOBAL)
+set(SLUB_TEST_SUPPORT_DIR ${CMAKE_CURRENT_LIST_DIR})
+if(NOT TARGET slub_test_support)
+    add_subdirectory(${SLUB_TEST_SUPPORT_DIR} ${CMAKE_BINARY_DIR}/tests/support)
+endif()
+
+set(slub_allocator_slub slub_malloc)
+set(slub_allocator_slub-fast slub_malloc_fast_shared)
+
+function(slub_add_allocator_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "NO_PRELOAD" "TIMEOUT"
+        "COMMAND;ALLOCATORS;VARIANTS;LABELS;ENVIRONMENT")
+    if(NOT arg_ALLOCATORS)
+        set(arg_ALLOCATORS slub)
+    endif()
+    if(NOT arg_VARIANTS)
+        set(arg_VARIANTS plain)
+    endif()
+    if(NOT arg_LABELS)
+        set(arg_LABELS fast)
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 120)
+    endif()
+    foreach(allocator IN LISTS arg_ALLOCATORS)
+        set(environment ${arg_ENVIRONMENT})
+        if(NOT allocator STREQUAL "system")
+            if(NOT TARGET ${slub_allocator_${allocator}})
+                continue()
+            endif()
+            set(library $<TARGET_FILE:${slub_allocator_${allocator}}>)
+            list(APPEND environment SLUB_TEST_LIB=${library})
+            if(NOT arg_NO_PRELOAD)
+                list(APPEND environment LD_PRELOAD=${library})
+            endif()
+        endif()
+        foreach(variant IN LISTS arg_VARIANTS)
+            set(test ${name}.${allocator})
+            set(variant_environment ${environment})
+            if(variant STREQUAL "norseq")
+                list(APPEND variant_environment GLIBC_TUNABLES=glibc.pthread.rseq=0)
+            elseif(NOT variant STREQUAL "plain")
+                list(APPEND variant_environment SLUB_OPTIONS=percpu=${variant})
+            endif()
+            if(NOT variant STREQUAL "plain")
+                string(APPEND test .${variant})
+            endif()
+            add_test(NAME ${test} COMMAND ${arg_COMMAND})
+            set_tests_properties(${test} PROPERTIES
+                ENVIRONMENT "${variant_environment}" LABELS "${arg_LABELS}"
+                TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
+        endforeach()
+    endforeach()
+endfunction()
