@@ -62,46 +62,51 @@ static void print_text(const struct bench_args *a, struct slab_view *v)
     slab_print_tables(v, stdout);
 }
 
-static int write_json(const struct bench_args *a, const struct slab_view *v, char **argv)
+static int write_json(const struct bench_args *a, const struct slab_view *v, char **argv, FILE *out)
 {
-    const bool is_stdout = strcmp(a->json_file, "-") == 0;
-    FILE *out = is_stdout ? stdout : fopen(a->json_file, "we");
-    if (out == NULL)
-        return cli_usage(COMMAND, "cannot write '%s': %s", a->json_file, strerror(errno));
-    int err = slab_json_write(v, argv, out);
-    if (!is_stdout && fclose(out) != 0 && err == 0)
-        err = -errno;
+    const int err = slab_json_write(v, argv, out);
     return err == 0 ? CLI_DONE
                     : cli_failed(COMMAND, "cannot write '%s': %s", a->json_file, strerror(-err));
 }
 
+static int show(const struct bench_args *a, const struct lab_run *run, char **argv, FILE *json)
+{
+    struct slab_view view;
+    int status = CLI_DONE;
+
+    if (slab_view_init(&view, run) != 0)
+        return cli_failed(COMMAND, "out of memory");
+    view.stat = a->has_stat ? a->stat : LAB_STAT_MIN;
+    view.in_ns = a->in_ns;
+    if (json != stdout) {
+        print_text(a, &view);
+        status = cli_flush(COMMAND);
+    }
+    if (json != NULL && status == CLI_DONE)
+        status = write_json(a, &view, argv, json);
+    slab_view_release(&view);
+    return status;
+}
+
+/* The file is opened before anything is measured: a run is too long to lose at its end. */
 static int run_slab_test(struct bench_args *a, char **argv)
 {
     struct lab_run run;
-    struct slab_view view;
     char why[1024];
+    FILE *json = NULL;
 
     if (lab_run_check(&a->config, why, sizeof(why)) != 0)
         return cli_failed(COMMAND, "%s", why);
-    if (lab_run_measure(&run, &a->config, why, sizeof(why)) != 0) {
-        lab_run_release(&run);
-        return cli_failed(COMMAND, "%s", why);
-    }
-    int status = CLI_DONE;
-    if (slab_view_init(&view, &run) != 0) {
-        status = cli_failed(COMMAND, "out of memory");
-    } else {
-        view.stat = a->has_stat ? a->stat : LAB_STAT_MIN;
-        view.in_ns = a->in_ns;
-        if (a->json_file == NULL || strcmp(a->json_file, "-") != 0) {
-            print_text(a, &view);
-            status = cli_flush(COMMAND);
-        }
-        if (a->json_file != NULL && status == CLI_DONE)
-            status = write_json(a, &view, argv);
-        slab_view_release(&view);
-    }
+    if (a->json_file != NULL)
+        json = strcmp(a->json_file, "-") == 0 ? stdout : fopen(a->json_file, "we");
+    if (a->json_file != NULL && json == NULL)
+        return cli_usage(COMMAND, "cannot write '%s': %s", a->json_file, strerror(errno));
+    int status = lab_run_measure(&run, &a->config, why, sizeof(why)) != 0
+                     ? cli_failed(COMMAND, "%s", why)
+                     : show(a, &run, argv, json);
     lab_run_release(&run);
+    if (json != NULL && json != stdout && fclose(json) != 0 && status == CLI_DONE)
+        status = cli_failed(COMMAND, "cannot write '%s': %s", a->json_file, strerror(errno));
     return status;
 }
 

@@ -45,7 +45,7 @@ static const char *base_name(const char *path)
 /* Active: it is the process's malloc, or it is there as a library and defines no malloc. */
 static int is_active(const struct process_slub *slub)
 {
-    return slub != NULL && (slub->owns_malloc || slub->root.malloc_owner == 0);
+    return slub != NULL && (slub->owns_malloc || !slub->defines_malloc);
 }
 
 static const char *or_unused(const char *text)

@@ -257,7 +257,11 @@ static void read_slub(struct process_view *v, const struct module *item, const s
         slub->root.layout != 1)
         return;
     snprintf(slub->path, sizeof(slub->path), "%s", item->path);
-    slub->owns_malloc = item == owner && slub->root.malloc_owner != 0;
+    /* A program that has slub linked in may still have another malloc linked in: there slub's own
+     * word decides. A library of ours that defines malloc defines slub's. */
+    slub->defines_malloc =
+        slub->root.malloc_owner != 0 || (item->has_malloc && strcmp(item->path, v->program) != 0);
+    slub->owns_malloc = item == owner && slub->defines_malloc;
     v->n_slubs++;
 }
 

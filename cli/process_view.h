@@ -18,7 +18,8 @@ struct process_slub {
     char path[PATH_MAX];
     uint64_t root_address;
     struct slub_root root;
-    bool owns_malloc; /* the first file in the loader's order that defines malloc is this one */
+    bool defines_malloc; /* the drop-in, not the library alone */
+    bool owns_malloc;    /* the first file in the loader's order that defines malloc is this one */
 };
 
 struct process_view {

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* A statically linked program, for the refusal of `slub run`. */
+int main(void)
+{
+    return 0;
+}
