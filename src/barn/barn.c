@@ -61,61 +61,102 @@ static bool has_room_locked(const struct barn *bn)
            atomic_load_explicit(&total_bytes, memory_order_relaxed) + sheaf <= options.barn_total_bytes;
 }
 
-static size_t take_locked(struct barn *bn, void **objs, size_t n)
+static void taken_locked(struct barn *bn, struct sheaf *sh, size_t k)
 {
-    struct sheaf *sh = bn->bn_top;
-    if (sh == NULL)
-        return 0;
-    n = min_size(n, sh->sh_n_objs);
-    sh->sh_n_objs -= n;
-    memcpy(objs, sh->sh_objs + sh->sh_n_objs, n * sizeof *objs);
-    bn->bn_n_objs -= n;
+    sh->sh_n_objs -= k;
+    bn->bn_n_objs -= k;
+    if (bn->bn_n_objs < bn->bn_low)
+        bn->bn_low = bn->bn_n_objs;
     if (sh->sh_n_objs == 0) {
         bn->bn_top = sh->sh_next;
         account(bn, -1);
         drop_locked(bn, sh);
     }
-    if (bn->bn_n_objs < bn->bn_low)
-        bn->bn_low = bn->bn_n_objs;
-    return n;
+}
+
+/* The top sheaf when it has room, else a new top; NULL when the barn may not keep more. */
+static struct sheaf *room_locked(struct barn *bn)
+{
+    struct sheaf *sh = bn->bn_top;
+    if (sh != NULL && sh->sh_n_objs < SHEAF_OBJS(bn->bn_sheaf_order))
+        return sh;
+    sh = has_room_locked(bn) ? spare_locked(bn) : NULL;
+    if (sh == NULL)
+        return NULL;
+    sh->sh_n_objs = 0;
+    sh->sh_next = bn->bn_top;
+    bn->bn_top = sh;
+    account(bn, 1);
+    return sh;
+}
+
+struct sheaf *barn_open_filled(struct barn *bn)
+{
+    lock_acquire(&bn->bn_lock);
+    struct sheaf *sh = bn->bn_top;
+    bn->bn_count.bc_gets++;
+    if (sh != NULL)
+        return sh;
+    bn->bn_count.bc_get_fails++;
+    lock_release(&bn->bn_lock);
+    return NULL;
+}
+
+void barn_close_taken(struct barn *bn, struct sheaf *sh, size_t k)
+{
+    taken_locked(bn, sh, k);
+    bn->bn_count.bc_get_objs += k;
+    lock_release(&bn->bn_lock);
+}
+
+struct sheaf *barn_open_room(struct barn *bn, size_t n_offered)
+{
+    lock_acquire(&bn->bn_lock);
+    struct sheaf *sh = room_locked(bn);
+    bn->bn_count.bc_puts++;
+    if (sh != NULL)
+        return sh;
+    bn->bn_count.bc_put_fails += n_offered;
+    lock_release(&bn->bn_lock);
+    return NULL;
+}
+
+void barn_close_put(struct barn *bn, struct sheaf *sh, size_t k)
+{
+    bn->bn_count.bc_put_objs += k;
+    bn->bn_n_objs += k;
+    sh->sh_n_objs += k;
+    if (sh->sh_n_objs == 0) { /* a new top that nothing was put into */
+        bn->bn_top = sh->sh_next;
+        account(bn, -1);
+        drop_locked(bn, sh);
+    }
+    lock_release(&bn->bn_lock);
 }
 
 size_t barn_get(struct barn *bn, void **objs, size_t n)
 {
-    lock_acquire(&bn->bn_lock);
-    size_t got = take_locked(bn, objs, n);
-    bn->bn_count.bc_gets++;
-    bn->bn_count.bc_get_objs += got;
-    bn->bn_count.bc_get_fails += got == 0;
-    lock_release(&bn->bn_lock);
-    return got;
+    struct sheaf *sh = barn_open_filled(bn);
+    if (sh == NULL)
+        return 0;
+    n = min_size(n, sh->sh_n_objs);
+    memcpy(objs, sh->sh_objs + sh->sh_n_objs - n, n * sizeof *objs);
+    barn_close_taken(bn, sh, n);
+    return n;
 }
 
 size_t barn_put(struct barn *bn, void *const *objs, size_t n)
 {
     size_t done = 0;
-    lock_acquire(&bn->bn_lock);
     while (done < n) {
-        struct sheaf *sh = bn->bn_top;
-        if (sh == NULL || sh->sh_n_objs == SHEAF_OBJS(bn->bn_sheaf_order)) {
-            sh = has_room_locked(bn) ? spare_locked(bn) : NULL;
-            if (sh == NULL)
-                break;
-            sh->sh_n_objs = 0;
-            sh->sh_next = bn->bn_top;
-            bn->bn_top = sh;
-            account(bn, 1);
-        }
+        struct sheaf *sh = barn_open_room(bn, n - done);
+        if (sh == NULL)
+            break;
         size_t k = min_size(n - done, SHEAF_OBJS(bn->bn_sheaf_order) - sh->sh_n_objs);
         memcpy(sh->sh_objs + sh->sh_n_objs, objs + done, k * sizeof *objs);
-        sh->sh_n_objs += k;
-        bn->bn_n_objs += k;
+        barn_close_put(bn, sh, k);
         done += k;
     }
-    bn->bn_count.bc_puts++;
-    bn->bn_count.bc_put_objs += done;
-    bn->bn_count.bc_put_fails += n - done;
-    lock_release(&bn->bn_lock);
     return done;
 }
 
@@ -134,7 +175,10 @@ size_t barn_trim(struct barn *bn, void **objs, size_t n)
         /* The epoch ends when nothing idle is left. */
         if (bn->bn_low >= SHEAF_OBJS(bn->bn_sheaf_order)) {
             uint64_t low = bn->bn_low;
-            got = take_locked(bn, objs, min_size(n, low));
+            struct sheaf *sh = bn->bn_top;
+            got = min_size(min_size(n, low), sh->sh_n_objs);
+            memcpy(objs, sh->sh_objs + sh->sh_n_objs - got, got * sizeof *objs);
+            taken_locked(bn, sh, got);
             bn->bn_low = low - got;
             bn->bn_count.bc_trims += got;
         }

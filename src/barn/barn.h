@@ -14,8 +14,8 @@
 #include "base/compiler.h"
 #include "base/lock.h"
 
-/* Objects in a sheaf, by order 0 to SHEAF_MAX_ORDER: sheaves are 64, 128, … 1024 bytes. */
-#define SHEAF_MAX_ORDER 4
+/* Objects in a sheaf, by order 0 to SHEAF_MAX_ORDER: sheaves are 64, 128, … 2048 bytes. */
+#define SHEAF_MAX_ORDER 5
 #define SHEAF_OBJS(order) ((8u << (order)) - 2)
 #define SHEAF_MAX_OBJS SHEAF_OBJS(SHEAF_MAX_ORDER)
 
@@ -43,6 +43,18 @@ struct barn {
 };
 
 void barn_init(struct barn *bn, size_t stride_bytes, unsigned sheaf_order);
+
+/* Between open and close the barn is locked and the caller moves objects straight between the sheaf and its own
+ * slot, with one copy.
+ *   barn_open_filled   the top sheaf, not empty; NULL (and not locked) when the barn is empty. The caller takes
+ *                      the last k objects.
+ *   barn_open_room     a sheaf with room; NULL (and not locked) when the barn may not keep more. The caller
+ *                      appends k objects, at most up to SHEAF_OBJS(bn_sheaf_order).
+ * `n_offered` counts the request. */
+struct sheaf *barn_open_filled(struct barn *bn);
+void barn_close_taken(struct barn *bn, struct sheaf *sh, size_t k);
+struct sheaf *barn_open_room(struct barn *bn, size_t n_offered);
+void barn_close_put(struct barn *bn, struct sheaf *sh, size_t k);
 
 /* Take up to n objects, from one sheaf; 0 when empty. */
 size_t barn_get(struct barn *bn, void **objs, size_t n);

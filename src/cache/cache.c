@@ -58,12 +58,15 @@ static struct barn *barn_get_node(struct slub_cache *c, unsigned node)
     return bn;
 }
 
-/* From the barn, else from slabs; for a caller whose slot is empty. */
-static size_t refill(struct slub_cache *c, void **objs, size_t n)
+/* Objects that slow paths move over the stack at a time: 1 KiB. */
+enum { CHUNK = 128 };
+
+static void give_idle(struct slub_cache *c, struct barn *bn)
 {
-    unsigned node = node_here();
-    size_t got = barn_get(barn_get_node(c, node), objs, n);
-    return got != 0 ? got : pool_take(&c->ca_pool, node, objs, n);
+    void *idle[CHUNK];
+    size_t k;
+    while ((k = barn_trim(bn, idle, CHUNK)) != 0)
+        pool_give(&c->ca_pool, idle, k);
 }
 
 /* To the barn, else to slabs. */
@@ -73,12 +76,6 @@ static void flush(struct slub_cache *c, void *const *objs, size_t n)
     size_t done = barn_put(bn, objs, n);
     if (done < n)
         pool_give(&c->ca_pool, objs + done, n - done);
-    if (barn_is_due(bn)) {
-        void *idle[SHEAF_MAX_OBJS];
-        size_t k;
-        while ((k = barn_trim(bn, idle, SHEAF_MAX_OBJS)) != 0)
-            pool_give(&c->ca_pool, idle, k);
-    }
 }
 
 static size_t batch_now(struct slub_cache *c, bool *grown)
@@ -89,61 +86,115 @@ static size_t batch_now(struct slub_cache *c, bool *grown)
     return batch;
 }
 
-void *cache_take(struct slub_cache *c)
+/* From the barn into the caller's slot; returns one of them, NULL when the barn is empty. */
+static void *refill_from_barn(struct slub_cache *c, struct barn *bn, size_t n)
 {
-    uint32_t id = c->ca_pool.po_id;
-    if (unlikely(percpu_must_adopt))
-        init_adopt();
-    if (percpu_backend() != BACKEND_RSEQ) {
-        void *obj = percpu_pop(id);
-        if (obj != NULL) {
-            if (options.stats)
-                atomic_fetch_add_explicit(&c->ca_alloc_fast, 1, memory_order_relaxed);
-            return obj;
-        }
+    struct sheaf *sh = barn_open_filled(bn);
+    if (sh == NULL)
+        return NULL;
+    n = min_size(n, sh->sh_n_objs) - 1;
+    void **objs = sh->sh_objs + sh->sh_n_objs - 1 - n;
+    void *obj = objs[n];
+    if (n != 0) {
+        size_t k = percpu_push_bulk(c->ca_pool.po_id, objs, n);
+        /* What did not fit any more stays, below the one that leaves. */
+        for (size_t i = k; i < n; i++)
+            objs[i - k] = objs[i];
+        n = k;
     }
-    bool grown;
-    void *objs[SHEAF_MAX_OBJS];
-    size_t n = refill(c, objs, min_size(batch_now(c, &grown), SHEAF_MAX_OBJS));
+    barn_close_taken(bn, sh, n + 1);
+    return obj;
+}
+
+static void *refill_from_slabs(struct slub_cache *c, unsigned node, size_t n)
+{
+    void *objs[CHUNK];
+    n = pool_take(&c->ca_pool, node, objs, min_size(n, CHUNK));
     if (n == 0)
         return NULL;
     n--;
-    if (n != 0) {
-        size_t done = percpu_push_bulk(id, objs, n);
-        if (unlikely(done < n))
-            flush(c, objs + done, n - done);
-    }
+    size_t done = n != 0 ? percpu_push_bulk(c->ca_pool.po_id, objs, n) : 0;
+    if (unlikely(done < n))
+        flush(c, objs + done, n - done);
     return objs[n];
+}
+
+static void *try_shared_slot(struct slub_cache *c)
+{
+    void *obj = percpu_pop(c->ca_pool.po_id);
+    if (obj != NULL && options.stats)
+        atomic_fetch_add_explicit(&c->ca_alloc_fast, 1, memory_order_relaxed);
+    return obj;
+}
+
+void *cache_take(struct slub_cache *c)
+{
+    void *obj;
+    bool grown;
+    if (unlikely(percpu_must_adopt))
+        init_adopt();
+    if (percpu_backend() != BACKEND_RSEQ && (obj = try_shared_slot(c)) != NULL)
+        return obj;
+    unsigned node = node_here();
+    size_t batch = batch_now(c, &grown);
+    obj = refill_from_barn(c, barn_get_node(c, node), batch);
+    return obj != NULL ? obj : refill_from_slabs(c, node, batch);
+}
+
+static bool put_shared_slot(struct slub_cache *c, void *obj)
+{
+    if (!percpu_push(c->ca_pool.po_id, obj))
+        return false;
+    if (options.stats)
+        atomic_fetch_add_explicit(&c->ca_free_fast, 1, memory_order_relaxed);
+    return true;
+}
+
+/* A batch of the caller's slot to slabs, when the barn has no room. */
+static void flush_to_slabs(struct slub_cache *c, size_t n)
+{
+    void *objs[CHUNK];
+    n = percpu_pop_bulk(c->ca_pool.po_id, objs, min_size(n, CHUNK));
+    if (n != 0)
+        pool_give(&c->ca_pool, objs, n);
 }
 
 void cache_put(struct slub_cache *c, void *obj)
 {
     uint32_t id = c->ca_pool.po_id;
+    bool grown;
     if (unlikely(percpu_must_adopt))
         init_adopt();
-    if (percpu_backend() != BACKEND_RSEQ && percpu_push(id, obj)) {
-        if (options.stats)
-            atomic_fetch_add_explicit(&c->ca_free_fast, 1, memory_order_relaxed);
+    if (percpu_backend() != BACKEND_RSEQ && put_shared_slot(c, obj))
         return;
-    }
-    bool grown;
-    void *objs[SHEAF_MAX_OBJS + 1];
     size_t batch = batch_now(c, &grown);
     if (grown && percpu_push(id, obj))
         return;
-    size_t n = percpu_pop_bulk(id, objs, min_size(batch, SHEAF_MAX_OBJS));
-    if (n == 0 || !percpu_push(id, obj))
-        objs[n++] = obj;
-    flush(c, objs, n);
+    struct barn *bn = barn_get_node(c, node_here());
+    struct sheaf *sh = barn_open_room(bn, batch);
+    if (sh != NULL) {
+        size_t n = min_size(batch, SHEAF_OBJS(bn->bn_sheaf_order) - sh->sh_n_objs);
+        barn_close_put(bn, sh, percpu_pop_bulk(id, sh->sh_objs + sh->sh_n_objs, n));
+    } else {
+        flush_to_slabs(c, batch);
+    }
+    if (!percpu_push(id, obj))
+        flush(c, &obj, 1);
+    if (barn_is_due(bn))
+        give_idle(c, bn);
 }
 
 size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n)
 {
+    unsigned node = node_here();
+    struct barn *bn = barn_get_node(c, node);
     if (unlikely(percpu_must_adopt))
         init_adopt();
-    size_t got = percpu_pop_bulk(c->ca_pool.po_id, objs, n);
+    size_t got = n != 0 ? percpu_pop_bulk(c->ca_pool.po_id, objs, n) : 0;
     while (got < n) {
-        size_t k = refill(c, objs + got, n - got);
+        size_t k = barn_get(bn, objs + got, n - got);
+        if (k == 0)
+            k = pool_take(&c->ca_pool, node, objs + got, n - got);
         if (k == 0)
             break;
         got += k;
@@ -153,11 +204,11 @@ size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n)
 
 void cache_put_bulk(struct slub_cache *c, void *const *objs, size_t n)
 {
+    bool grown;
     if (unlikely(percpu_must_adopt))
         init_adopt();
-    size_t done = percpu_push_bulk(c->ca_pool.po_id, objs, n);
+    size_t done = n != 0 ? percpu_push_bulk(c->ca_pool.po_id, objs, n) : 0;
     if (done < n) {
-        bool grown;
         batch_now(c, &grown);
         flush(c, objs + done, n - done);
     }
@@ -175,11 +226,11 @@ bool cache_drain(struct slub_cache *c, bool close)
     bool ok = percpu_drain(c->ca_pool.po_id, close, cache_sink) == 0;
     for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
-        void *objs[SHEAF_MAX_OBJS];
+        void *objs[CHUNK];
         size_t n;
         if (bn == NULL)
             continue;
-        while ((n = barn_get(bn, objs, SHEAF_MAX_OBJS)) != 0)
+        while ((n = barn_get(bn, objs, CHUNK)) != 0)
             pool_give(&c->ca_pool, objs, n);
         barn_drop_spares(bn);
     }

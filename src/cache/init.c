@@ -88,7 +88,7 @@ SLUB_SLOW bool init_now(void)
     lock_acquire(&init_lock);
     if (!init_is_done && !init_failed) {
         options_parse_environment();
-        if (options.mode != MODE_BUILT) {
+        if (options.mode == MODE_FAST && MODE_BUILT != MODE_FAST) {
             static const char why[] = "this library has one mode; fast is libslub-malloc-fast.so";
             check_report_line("option mode= ignored", why, sizeof why - 1);
         }

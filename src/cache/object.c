@@ -69,11 +69,15 @@ size_t object_usable(const struct object *ob)
 void object_mark_live(void *obj, const char *call)
 {
 #if SLUB_STATE
-    struct object ob;
-    object_find(obj, &ob);
-    if (unlikely(ob.ob_kind == OBJECT_LIVE))
+    gmap_entry e = gmap_get(gmap_granule(obj));
+    uint8_t *state = (uint8_t *)gmap_owner(e) +
+                     ((uint64_t)slab_offset(obj) * slub_class_geometry[gmap_id(e)].recip >> 32);
+    if (unlikely(*state != 0)) {
+        struct object ob;
+        object_find(obj, &ob);
         object_report(&ob, call, obj);
-    *ob.ob_state = 1;
+    }
+    *state = 1;
 #else
     (void)obj;
     (void)call;

@@ -6,16 +6,31 @@
 
 #include "barn/barn.h"
 
+/* A slot gets twice the room when it missed this often since it got its present room. */
+enum { MISSES_TO_GROW = 4 };
+
 _Static_assert(sizeof(struct slot) == 8, "layout.h");
 _Static_assert(offsetof(struct slot, so_pos) == SLOT_POS, "layout.h");
 _Static_assert(offsetof(struct slot, so_begin) == SLOT_BEGIN, "layout.h");
-_Static_assert(offsetof(struct slot, so_end) == SLOT_END, "layout.h");
-_Static_assert(sizeof(struct area_head) <= 8 * (PERCPU_FIRST_WORD - PERCPU_HEAD_WORD), "layout.h");
-_Static_assert(PERCPU_END_WORD < 0xffff, "positions are 16 bits");
+_Static_assert(PERCPU_ROOMS == PERCPU_ENDS + 4 * SLUB_MAX_CACHES, "layout.h");
+_Static_assert(PERCPU_HEAD == PERCPU_ROOMS + sizeof(struct room) * SLUB_MAX_CACHES, "layout.h");
+_Static_assert(sizeof(struct area_head) <= 8 * PERCPU_FIRST_WORD - PERCPU_HEAD, "layout.h");
 
-static unsigned array_words(unsigned order) { return 16u << order; }
+static uint32_t array_words(unsigned order) { return 16u << order; }
 
-unsigned slot_capacity(const struct slot *s) { return s->so_order == 0 ? 0 : 2 * SHEAF_OBJS(s->so_order - 1); }
+uint32_t array_end(uint32_t begin, unsigned order) { return begin + 2 * SHEAF_OBJS(order); }
+
+unsigned room_capacity(const struct room *r) { return r->ro_order == 0 ? 0 : 2 * SHEAF_OBJS(r->ro_order - 1); }
+
+bool room_wants_more(struct room *r, unsigned max_order)
+{
+    uint8_t misses = atomic_load_explicit(&r->ro_misses, memory_order_relaxed);
+    if (r->ro_order == 0 || (r->ro_order - 1u < max_order && misses >= MISSES_TO_GROW))
+        return true;
+    if (misses < UINT8_MAX)
+        atomic_store_explicit(&r->ro_misses, (uint8_t)(misses + 1), memory_order_relaxed);
+    return false;
+}
 
 void area_init(char *area)
 {
@@ -24,63 +39,64 @@ void area_init(char *area)
         h->ah_next = PERCPU_FIRST_WORD;
 }
 
-uint16_t area_take_array(char *area, unsigned order)
+uint32_t area_take_array(char *area, unsigned order)
 {
     struct area_head *h = area_head(area);
-    uint16_t at = h->ah_free[order];
+    uint32_t at = h->ah_free[order];
     if (at != 0) {
-        h->ah_free[order] = (uint16_t)(uintptr_t)area_words(area)[at];
+        h->ah_free[order] = (uint32_t)(uintptr_t)area_words(area)[at];
     } else if (h->ah_next + array_words(order) <= PERCPU_END_WORD) {
-        at = (uint16_t)h->ah_next;
+        at = h->ah_next;
         h->ah_next += array_words(order);
     }
     return at;
 }
 
-void area_give_array(char *area, unsigned order, uint16_t at)
+void area_give_array(char *area, unsigned order, uint32_t at)
 {
     struct area_head *h = area_head(area);
     area_words(area)[at] = (void *)(uintptr_t)h->ah_free[order];
     h->ah_free[order] = at;
 }
 
-uint32_t area_move_slot(char *area, unsigned id, uint16_t begin, unsigned order)
+bool area_grow_slot(char *area, unsigned id, unsigned order)
 {
     struct slot *s = area_slot(area, id);
-    uint16_t to = area_take_array(area, order);
+    struct room *r = area_room(area, id);
+    uint32_t begin = slot_load(&s->so_begin), n = slot_n_objs(s);
+    uint32_t to = area_take_array(area, order);
     if (to == 0)
-        return 0;
-    uint16_t n = 0;
-    if (s->so_order != 0) {
-        n = (uint16_t)(slot_pos(s) - begin);
+        return false;
+    if (r->ro_order != 0) {
         memcpy(area_words(area) + to, area_words(area) + begin, n * sizeof(void *));
-        area_give_array(area, s->so_order - 1u, begin);
+        area_give_array(area, r->ro_order - 1u, begin);
     }
-    atomic_store_explicit(&s->so_pos, (uint16_t)(to + n), memory_order_relaxed);
-    s->so_order = (uint8_t)(order + 1);
-    return slot_bounds(to, (uint16_t)(to + 2 * SHEAF_OBJS(order)));
+    atomic_store_explicit(&s->so_pos, to + n, memory_order_relaxed);
+    atomic_store_explicit(&s->so_begin, to, memory_order_relaxed);
+    atomic_store_explicit(area_end(area, id), array_end(to, order), memory_order_relaxed);
+    atomic_store_explicit(&r->ro_misses, 0, memory_order_relaxed);
+    r->ro_order = (uint8_t)(order + 1);
+    return true;
 }
 
 size_t area_push_bulk(char *area, unsigned id, void *const *objs, size_t n)
 {
     struct slot *s = area_slot(area, id);
-    uint16_t pos = slot_pos(s), end = slot_end(s);
+    uint32_t pos = slot_load(&s->so_pos), end = slot_load(area_end(area, id));
     if (pos >= end)
         return 0;
-    n = min_size(n, (size_t)(end - pos));
+    n = min_size(n, end - pos);
     memcpy(area_words(area) + pos, objs, n * sizeof *objs);
-    atomic_store_explicit(&s->so_pos, (uint16_t)(pos + n), memory_order_release);
+    atomic_store_explicit(&s->so_pos, (uint32_t)(pos + n), memory_order_release);
     return n;
 }
 
 size_t area_pop_bulk(char *area, unsigned id, void **objs, size_t n)
 {
     struct slot *s = area_slot(area, id);
-    uint16_t pos = slot_pos(s), begin = slot_begin(s);
-    if (pos <= begin)
-        return 0;
-    n = min_size(n, (size_t)(pos - begin));
+    uint32_t pos = slot_load(&s->so_pos);
+    n = min_size(n, slot_n_objs(s));
     memcpy(objs, area_words(area) + pos - n, n * sizeof *objs);
-    atomic_store_explicit(&s->so_pos, (uint16_t)(pos - n), memory_order_release);
+    atomic_store_explicit(&s->so_pos, (uint32_t)(pos - n), memory_order_release);
     return n;
 }

@@ -5,27 +5,31 @@
 
 #include "region/layout.h"
 
-/* One area per CPU (or thread, or shard), 128 KiB of address space, in words of 8 bytes:
+/* One area per CPU (or thread, or shard), 256 KiB of address space:
  *
- *     word 0 …              word 4096          word 4104 …              word 16384
- *     | slots, one a cache  | struct area_head | arrays of object pointers |
+ *     byte 0             32768              49152               57344          57408 …           262144
+ *     | slots, 8 bytes   | ends, 4 bytes    | rooms, 2 bytes    | struct       | arrays of object |
+ *     | a cache          | a cache          | a cache           | area_head    | pointers         |
  *
- * A slot says where in the area the sheaf of its cache is, in words:
+ * Slot and end say where in the area the sheaf of a cache is, in words of 8 bytes:
  *
- *     byte 0      2        3       4       6
- *     | pos       | misses | order | begin | end |
+ *     slot:  | pos (4 bytes) | begin (4 bytes) |        end:  | end (4 bytes) |
  *
  * Objects are at words [begin, pos); there is room up to `end`. Pop needs pos > begin, push needs pos < end.
- * begin = 0xffff, end = 0 is closed: neither works, whatever pos is; so is all zero. */
-#define PERCPU_SHIFT 17
+ * begin = 0xffffffff is closed for pop, end = 0 closed for push, whatever pos is; all zero is both.
+ *
+ * pos has 32 bits although 16 would do: a 16-bit store that is loaded again costs 1.2 cycles per call on Zen 5,
+ * where a 32-bit one is forwarded for free (docs/adr/0002). */
+#define PERCPU_SHIFT 18
 #define PERCPU_BYTES (1 << PERCPU_SHIFT)
-#define PERCPU_HEAD_WORD SLUB_MAX_CACHES
-#define PERCPU_FIRST_WORD (SLUB_MAX_CACHES + 8)
+#define PERCPU_ENDS (8 * SLUB_MAX_CACHES)
+#define PERCPU_ROOMS (12 * SLUB_MAX_CACHES)
+#define PERCPU_HEAD (14 * SLUB_MAX_CACHES)
+#define PERCPU_FIRST_WORD ((PERCPU_HEAD + 64) / 8)
 #define PERCPU_END_WORD (PERCPU_BYTES / 8)
 
 #define SLOT_POS 0
 #define SLOT_BEGIN 4
-#define SLOT_END 6
 
 /* Signature before every abort handler; the one that glibc registers. */
 #if defined(__x86_64__)

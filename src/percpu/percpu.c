@@ -12,11 +12,8 @@
 #include "region/gmap.h"
 #include "service/options.h"
 
-/* A slot gets twice the room when it missed this often since it got its present room. */
-enum { MISSES_TO_GROW = 4 };
-
 /* What the fast path finds before the allocator is ready, and for ever with the other back ends. */
-char slub_closed_area[8 * SLUB_MAX_CACHES] SLUB_HIDDEN SLUB_ALIGNED(64);
+char slub_closed_area[PERCPU_ROOMS] SLUB_HIDDEN SLUB_ALIGNED(64);
 #if !SLUB_ASM
 struct hot slub_hot SLUB_ALIGNED(64);
 #endif
@@ -97,23 +94,9 @@ size_t percpu_pop_bulk(unsigned id, void **objs, size_t n)
     return shared_pop_bulk(id, objs, n);
 }
 
-/* True when a slot of this order, after this many misses, should have more room. */
-static bool wants_room(const struct slot *s, unsigned max_order)
-{
-    if (s->so_order == 0)
-        return true;
-    return s->so_order - 1u < max_order &&
-           atomic_load_explicit(&s->so_misses, memory_order_relaxed) >= MISSES_TO_GROW;
-}
-
-static void count_miss(struct slot *s)
-{
-    uint8_t n = atomic_load_explicit(&s->so_misses, memory_order_relaxed);
-    if (n < UINT8_MAX)
-        atomic_store_explicit(&s->so_misses, (uint8_t)(n + 1), memory_order_relaxed);
-}
-
-/* Give the caller's slot its first array, or one of twice the room. */
+/* Give the caller's slot its first array, or one of twice the room. The end is closed first, so that the commit
+ * of the move never meets an end of the other array; a section that began before the move is restarted by it,
+ * because both are on the same CPU. */
 static bool rseq_grow(unsigned cpu, unsigned id)
 {
     char *area = rseq_area(cpu);
@@ -124,17 +107,24 @@ static bool rseq_grow(unsigned cpu, unsigned id)
             goto out;
         area_init(area);
     }
-    struct slot *s = area_slot(area, id);
-    unsigned old_order = s->so_order, begin = slot_begin(s);
-    uint16_t to = area_take_array(area, old_order); /* so_order is the order plus 1 */
+    struct room *r = area_room(area, id);
+    unsigned old_order = r->ro_order; /* of the array, plus 1: so the order of the next one */
+    uint32_t old_begin = slot_load(&area_slot(area, id)->so_begin);
+    uint32_t old_end = slot_load(area_end(area, id));
+    uint32_t to = old_order < AREA_N_ORDERS ? area_take_array(area, old_order) : 0;
     if (to == 0)
         goto out;
-    uint64_t bounds = slot_bounds(to, (uint16_t)(to + 2 * SHEAF_OBJS(old_order)));
-    ok = percpu_rseq_move_slot(cpu, id, to, bounds << 32 | (uint64_t)(old_order + 1) << 24) == 1;
-    if (!ok)
+    atomic_store_explicit(area_end(area, id), SLOT_CLOSED_END, memory_order_relaxed);
+    ok = percpu_rseq_move_slot(cpu, id, to) == 1;
+    if (ok && old_order != 0)
+        area_give_array(area, old_order - 1, old_begin);
+    if (ok) {
+        r->ro_order = (uint8_t)(old_order + 1);
+        atomic_store_explicit(&r->ro_misses, 0, memory_order_relaxed);
+    } else {
         area_give_array(area, old_order, to);
-    else if (old_order != 0)
-        area_give_array(area, old_order - 1, (uint16_t)begin);
+    }
+    atomic_store_explicit(area_end(area, id), ok ? array_end(to, old_order) : old_end, memory_order_release);
 out:
     lock_release(&percpu.maintenance_lock);
     return ok;
@@ -148,51 +138,49 @@ size_t percpu_batch(unsigned id, unsigned max_order, bool *grown)
     unsigned cpu = percpu_rseq_where();
     if (cpu >= percpu.n_areas)
         return 1;
-    struct slot *s = area_slot(rseq_area(cpu), id);
-    if (wants_room(s, max_order))
+    struct room *r = area_room(rseq_area(cpu), id);
+    /* Before its first use an area is without write access, and no slot there has an array. */
+    if (r->ro_order == 0 || room_wants_more(r, max_order))
         *grown = rseq_grow(cpu, id);
-    else
-        count_miss(s);
-    return max_size(slot_capacity(s) / 2, 1);
+    return max_size(room_capacity(r) / 2, 1);
 }
 
 /* Empty one slot of another CPU; see the protocol in percpu.h. */
 static bool rseq_drain_slot_locked(char *area, unsigned id, bool close, percpu_sink *sink)
 {
     struct slot *s = area_slot(area, id);
-    uint32_t bounds = atomic_load_explicit(&s->so_bounds, memory_order_relaxed);
-    uint16_t begin = slot_begin(s), end = slot_end(s);
-    if (end == 0)
-        return true; /* never used, or closed for good */
-    atomic_store_explicit(&s->so_bounds, SLOT_CLOSED, memory_order_seq_cst);
+    struct room *r = area_room(area, id);
+    uint32_t begin = slot_load(&s->so_begin), end = slot_load(area_end(area, id));
+    if (r->ro_order == 0)
+        return true; /* never used */
+    atomic_store_explicit(&s->so_begin, SLOT_CLOSED_BEGIN, memory_order_seq_cst);
+    atomic_store_explicit(area_end(area, id), SLOT_CLOSED_END, memory_order_seq_cst);
     if (os_fence() != 0) {
-        atomic_store_explicit(&s->so_bounds, bounds, memory_order_seq_cst);
+        atomic_store_explicit(&s->so_begin, begin, memory_order_seq_cst);
+        atomic_store_explicit(area_end(area, id), end, memory_order_seq_cst);
         return false;
     }
-    uint16_t pos = slot_pos(s);
     void **objs = area_words(area) + begin;
-    size_t n = (size_t)(pos - begin);
-    /* The sink may allocate metadata but never comes back here, so the array may be lent to it. */
-    for (size_t i = 0; i < n; i += SHEAF_MAX_OBJS)
-        sink(id, objs + i, min_size(n - i, SHEAF_MAX_OBJS));
-    atomic_store_explicit(&s->so_pos, begin, memory_order_relaxed);
+    size_t n = slot_load(&s->so_pos) - begin;
+    /* The sink may take metadata but never comes back here, so the array may be lent to it. */
+    for (size_t i = 0; i < n; i += PERCPU_CHUNK)
+        sink(id, objs + i, min_size(n - i, PERCPU_CHUNK));
     if (close) {
-        area_give_array(area, s->so_order - 1u, begin);
-        s->so_order = 0;
+        /* All zero is how a slot begins: closed, without an array. */
+        area_give_array(area, r->ro_order - 1u, begin);
+        r->ro_order = 0;
+        atomic_store_explicit(&s->so_pos, 0, memory_order_relaxed);
+        atomic_store_explicit(&s->so_begin, 0, memory_order_relaxed);
         return true;
     }
-    /* Without the second fence a section could join the old position and the new bounds: it stays closed, and
-     * its CPU goes the slow way, which is correct and rare. */
-    if (os_fence() != 0)
-        return true;
-    atomic_store_explicit(&s->so_bounds, slot_bounds(begin, end), memory_order_seq_cst);
+    atomic_store_explicit(&s->so_pos, begin, memory_order_relaxed);
+    /* Without the second fence a section could join the old position and the new end. Then the slot stays closed
+     * for push, and its CPU goes the slow way: correct, and only in a sandbox that took the fence away. */
+    bool fenced = os_fence() == 0;
+    atomic_store_explicit(&s->so_begin, begin, memory_order_seq_cst);
+    if (fenced)
+        atomic_store_explicit(area_end(area, id), end, memory_order_seq_cst);
     return true;
-}
-
-/* Open for a new cache the slots that an earlier owner of the id left closed: all zero means "no array yet". */
-static void rseq_reset_slot_locked(char *area, unsigned id)
-{
-    memset((void *)area_slot(area, id), 0, sizeof(struct slot));
 }
 
 static unsigned rseq_drain(unsigned first, unsigned end, bool close, percpu_sink *sink)
@@ -204,11 +192,8 @@ static unsigned rseq_drain(unsigned first, unsigned end, bool close, percpu_sink
         bool refused = false;
         if (area_head(area)->ah_next == 0)
             continue;
-        for (unsigned id = first; id < end; id++) {
+        for (unsigned id = first; id < end; id++)
             refused |= !rseq_drain_slot_locked(area, id, close, sink);
-            if (close && !refused)
-                rseq_reset_slot_locked(area, id);
-        }
         n_refused += refused;
     }
     lock_release(&percpu.maintenance_lock);
@@ -243,7 +228,7 @@ unsigned percpu_capacity(unsigned id)
         return shared_capacity(id);
     for (unsigned cpu = 0; cpu < percpu.n_areas; cpu++)
         if (area_head(rseq_area(cpu))->ah_next != 0)
-            most = (unsigned)max_size(most, slot_capacity(area_slot(rseq_area(cpu), id)));
+            most = (unsigned)max_size(most, room_capacity(area_room(rseq_area(cpu), id)));
     return most;
 }
 
@@ -280,9 +265,9 @@ static void rseq_adopt_locked(percpu_sink *sink)
         if (area_head(area)->ah_next == 0)
             continue;
         for (unsigned id = GMAP_FIRST_CACHE; id < SLUB_MAX_CACHES; id++) {
-            void *objs[SHEAF_MAX_OBJS];
+            void *objs[PERCPU_CHUNK];
             size_t n;
-            while ((n = area_pop_bulk(area, id, objs, SHEAF_MAX_OBJS)) != 0)
+            while ((n = area_pop_bulk(area, id, objs, PERCPU_CHUNK)) != 0)
                 sink(id, objs, n);
         }
     }

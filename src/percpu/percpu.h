@@ -18,6 +18,7 @@
  *   4. os_fence()                               sections that read the old `pos` are restarted
  *   5. store open bounds
  * When the fence is refused (a sandbox), the slot is opened again as it was and the request answers "no".
+ * A slot of the caller's own CPU can be changed in a restartable sequence instead (percpu_rseq_move_slot).
  *
  * Invariant: S1 an object is in at most one slot; S2 objects in slots are free (state byte 0). */
 #ifndef SLUB_PERCPU_PERCPU_H
@@ -29,6 +30,9 @@
 #include "percpu/layout.h"
 
 enum percpu_backend { BACKEND_NONE, BACKEND_RSEQ, BACKEND_THREAD, BACKEND_LOCK };
+
+/* Objects that leave an area at a time: 1 KiB of stack. */
+#define PERCPU_CHUNK 128
 
 /* Called with objects that leave a slot; they are the callee's now. */
 typedef void percpu_sink(unsigned id, void **objs, size_t n);

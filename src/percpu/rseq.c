@@ -68,8 +68,5 @@ bool percpu_rseq_init(bool one_node, const char **index_name)
 unsigned percpu_rseq_where(void) { return 0; }
 size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n) { return (void)id, (void)objs, (void)n, 0; }
 size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n) { return (void)id, (void)objs, (void)n, 0; }
-int percpu_rseq_move_slot(unsigned cpu, unsigned id, uint32_t to, uint64_t slot)
-{
-    return (void)cpu, (void)id, (void)to, (void)slot, 0;
-}
+int percpu_rseq_move_slot(unsigned cpu, unsigned id, unsigned to) { return (void)cpu, (void)id, (void)to, 0; }
 #endif

@@ -12,7 +12,7 @@
  *   push        pos < end                  object at pos                pos = pos + 1
  *   pop_bulk    pos > begin                copies to the caller         pos = pos - k
  *   push_bulk   pos < end                  k objects from pos on        pos = pos + k
- *   move_slot   area is `cpu`, pos >= begin  objects into the new array  the whole slot
+ *   move_slot   area is `cpu`, pos >= begin  objects into the new array  pos and begin, as one word
  *
  * The area that the fast path writes its descriptor to is the one that libc registered; where there is none,
  * hot.rseq_*_offset point into 16 bytes of our own thread-local storage, and the area numbered 0 there is one
@@ -22,12 +22,13 @@
 
 #include "base/compiler.h"
 
+/* n is not 0. */
 size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n);
 size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n);
 
-/* Give the slot of `id` on `cpu`, if the caller runs there, the array at word `to`. `slot` is the new slot with
- * pos = 0; pos becomes to + objects moved. Returns 1, or 0 when the caller runs elsewhere or the slot is closed. */
-int percpu_rseq_move_slot(unsigned cpu, unsigned id, uint32_t to, uint64_t slot);
+/* Move the slot of `id` on `cpu`, if the caller runs there, to the array at word `to`, with what is in it. The end
+ * must be closed before and opened after. 1, or 0 when the caller runs elsewhere or the slot is closed for pop. */
+int percpu_rseq_move_slot(unsigned cpu, unsigned id, unsigned to);
 
 /* Point hot at the registered area. False when this libc, kernel or thread has none, or fences are refused. */
 bool percpu_rseq_init(bool one_node, const char **index_name);

@@ -53,11 +53,11 @@ static void thread_ends(void *record)
     own = THREAD_NONE; /* later destructors may allocate and free; they get nothing of their own again */
     lock_acquire(&area_head(ta->ta_area)->ah_lock);
     for (unsigned id = GMAP_FIRST_CACHE; id < SLUB_MAX_CACHES; id++) {
-        void *objs[SHEAF_MAX_OBJS];
+        void *objs[PERCPU_CHUNK];
         size_t n;
-        if (area_slot(ta->ta_area, id)->so_order == 0)
+        if (area_room(ta->ta_area, id)->ro_order == 0)
             continue;
-        while ((n = area_pop_bulk(ta->ta_area, id, objs, SHEAF_MAX_OBJS)) != 0)
+        while ((n = area_pop_bulk(ta->ta_area, id, objs, PERCPU_CHUNK)) != 0)
             shared.sink(id, objs, n);
     }
     lock_release(&area_head(ta->ta_area)->ah_lock);
@@ -155,18 +155,10 @@ size_t shared_batch(unsigned id, unsigned max_order, bool *grown)
     char *area = area_hold();
     if (area == NULL)
         return 1;
-    struct slot *s = area_slot(area, id);
-    if (s->so_order == 0 || (s->so_order - 1u < max_order && s->so_misses >= 4)) {
-        uint32_t bounds = area_move_slot(area, id, slot_begin(s), s->so_order);
-        if (bounds != 0) {
-            atomic_store_explicit(&s->so_bounds, bounds, memory_order_relaxed);
-            atomic_store_explicit(&s->so_misses, 0, memory_order_relaxed);
-            *grown = true;
-        }
-    } else if (s->so_misses < UINT8_MAX) {
-        s->so_misses++;
-    }
-    size_t batch = max_size(slot_capacity(s) / 2, 1);
+    struct room *r = area_room(area, id);
+    if (room_wants_more(r, max_order))
+        *grown = area_grow_slot(area, id, r->ro_order);
+    size_t batch = max_size(room_capacity(r) / 2, 1);
     area_let_go(area);
     return batch;
 }
@@ -198,11 +190,11 @@ static void drain_area(char *area, void *arg)
 {
     const struct drain *d = arg;
     for (unsigned id = d->first; id < d->end; id++) {
-        void *objs[SHEAF_MAX_OBJS];
+        void *objs[PERCPU_CHUNK];
         size_t n;
-        if (area_slot(area, id)->so_order == 0)
+        if (area_room(area, id)->ro_order == 0)
             continue;
-        while ((n = area_pop_bulk(area, id, objs, SHEAF_MAX_OBJS)) != 0)
+        while ((n = area_pop_bulk(area, id, objs, PERCPU_CHUNK)) != 0)
             d->sink(id, objs, n);
     }
 }
@@ -223,7 +215,7 @@ static void count_area(char *area, void *arg)
 {
     struct count *c = arg;
     c->n_objs += slot_n_objs(area_slot(area, c->id));
-    c->capacity = (unsigned)max_size(c->capacity, slot_capacity(area_slot(area, c->id)));
+    c->capacity = (unsigned)max_size(c->capacity, room_capacity(area_room(area, c->id)));
 }
 
 uint64_t shared_n_objs(unsigned id)

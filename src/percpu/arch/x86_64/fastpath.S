@@ -72,126 +72,132 @@ ENTRY slub_cache_free
 	jmp slub_cache_free_slow
 END slub_cache_free
 
+/* Copy \n pointers (at least 1) from [\from] to [\to], eight at a time while there are eight. Clobbers r11, r8,
+ * \n is kept. */
+.macro COPY from, to, n
+	xor r11d, r11d
+	lea r8, [\n - 8]
+	cmp \n, 8
+	jb .Lcopy_one\@
+.Lcopy\@:
+	movups xmm0, [\from + r11*8]
+	movups xmm1, [\from + r11*8 + 16]
+	movups xmm2, [\from + r11*8 + 32]
+	movups xmm3, [\from + r11*8 + 48]
+	movups [\to + r11*8], xmm0
+	movups [\to + r11*8 + 16], xmm1
+	movups [\to + r11*8 + 32], xmm2
+	movups [\to + r11*8 + 48], xmm3
+	add r11, 8
+	cmp r11, r8
+	jbe .Lcopy\@
+	cmp r11, \n
+	jae .Lcopy_done\@
+.Lcopy_one\@:
+	movq xmm0, [\from + r11*8]
+	movq [\to + r11*8], xmm0
+	inc r11
+	cmp r11, \n
+	jb .Lcopy_one\@
+.Lcopy_done\@:
+.endm
+
+/* Begin a section: r9 = where the number of the area is. Clobbers rax, r8. */
+.macro BEGIN name
+.L\name\()_restart:
+	mov r8, [rip + slub_hot + HOT_RSEQ_CS_OFFSET]
+	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
+	lea rax, [rip + .L\name\()_cs]
+	mov fs:[r8], rax
+.L\name\()_start:
+.endm
+
+.macro FINISH name
+	DESCRIPTOR .L\name\()_cs, .L\name\()_start, .L\name\()_end, .L\name\()_abort
+	ABORT .L\name\()_abort, .L\name\()_restart
+.endm
+
 /* size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n): see percpu/rseq.h. */
 ENTRY percpu_rseq_push_bulk
 	mov ecx, edi
-.Lpush_bulk:
-	mov r8, [rip + slub_hot + HOT_RSEQ_CS_OFFSET]
-	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
-	lea rax, [rip + .Lpush_bulk_cs]
-	mov fs:[r8], rax
-.Lpush_bulk_start:
+	BEGIN push_bulk
 	mov edi, fs:[r9]
 	shl rdi, PERCPU_SHIFT
 	add rdi, [rip + slub_hot + HOT_PERCPU_BASE]
-	movzx r10d, word ptr [rdi + rcx*8 + SLOT_POS]
-	movzx eax, word ptr [rdi + rcx*8 + SLOT_END]
+	mov r10d, [rdi + rcx*8 + SLOT_POS]
+	mov eax, [rdi + rcx*4 + PERCPU_ENDS]
 	sub eax, r10d
 	jbe .Lpush_bulk_none
 	cmp rax, rdx
 	cmova rax, rdx			/* rax = how many */
 	lea r9, [rdi + r10*8]		/* where they go */
-	xor r11d, r11d
-.Lpush_bulk_copy:
-	cmp r11, rax
-	jae .Lpush_bulk_copied
-	mov r8, [rsi + r11*8]
-	mov [r9 + r11*8], r8
-	inc r11
-	jmp .Lpush_bulk_copy
-.Lpush_bulk_copied:
+	COPY rsi, r9, rax
 	add r10d, eax
-	mov word ptr [rdi + rcx*8 + SLOT_POS], r10w
+	mov [rdi + rcx*8 + SLOT_POS], r10d
 .Lpush_bulk_end:
 	ret
 .Lpush_bulk_none:
 	xor eax, eax
 	ret
-	DESCRIPTOR .Lpush_bulk_cs, .Lpush_bulk_start, .Lpush_bulk_end, .Lpush_bulk_abort
-	ABORT .Lpush_bulk_abort, .Lpush_bulk
+	FINISH push_bulk
 END percpu_rseq_push_bulk
 
 /* size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n): see percpu/rseq.h. */
 ENTRY percpu_rseq_pop_bulk
 	mov ecx, edi
-.Lpop_bulk:
-	mov r8, [rip + slub_hot + HOT_RSEQ_CS_OFFSET]
-	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
-	lea rax, [rip + .Lpop_bulk_cs]
-	mov fs:[r8], rax
-.Lpop_bulk_start:
+	BEGIN pop_bulk
 	mov edi, fs:[r9]
 	shl rdi, PERCPU_SHIFT
 	add rdi, [rip + slub_hot + HOT_PERCPU_BASE]
-	movzx r10d, word ptr [rdi + rcx*8 + SLOT_POS]
-	movzx r11d, word ptr [rdi + rcx*8 + SLOT_BEGIN]
+	mov r10d, [rdi + rcx*8 + SLOT_POS]
 	mov eax, r10d
-	sub eax, r11d
+	sub eax, [rdi + rcx*8 + SLOT_BEGIN]
 	jbe .Lpop_bulk_none
 	cmp rax, rdx
 	cmova rax, rdx			/* rax = how many */
 	sub r10d, eax			/* the new top */
 	lea r9, [rdi + r10*8]		/* where they are */
-	xor r11d, r11d
-.Lpop_bulk_copy:
-	cmp r11, rax
-	jae .Lpop_bulk_copied
-	mov r8, [r9 + r11*8]
-	mov [rsi + r11*8], r8
-	inc r11
-	jmp .Lpop_bulk_copy
-.Lpop_bulk_copied:
-	mov word ptr [rdi + rcx*8 + SLOT_POS], r10w
+	COPY r9, rsi, rax
+	mov [rdi + rcx*8 + SLOT_POS], r10d
 .Lpop_bulk_end:
 	ret
 .Lpop_bulk_none:
 	xor eax, eax
 	ret
-	DESCRIPTOR .Lpop_bulk_cs, .Lpop_bulk_start, .Lpop_bulk_end, .Lpop_bulk_abort
-	ABORT .Lpop_bulk_abort, .Lpop_bulk
+	FINISH pop_bulk
 END percpu_rseq_pop_bulk
 
-/* int percpu_rseq_move_slot(unsigned cpu, unsigned id, uint32_t to, uint64_t slot): see percpu/rseq.h. */
+/* int percpu_rseq_move_slot(unsigned cpu, unsigned id, unsigned to): see percpu/rseq.h. */
 ENTRY percpu_rseq_move_slot
-	mov esi, esi
-	mov edx, edx
-.Lmove:
-	mov r8, [rip + slub_hot + HOT_RSEQ_CS_OFFSET]
-	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
-	lea rax, [rip + .Lmove_cs]
-	mov fs:[r8], rax
-.Lmove_start:
-	mov eax, fs:[r9]
-	cmp eax, edi
-	jne .Lmove_none
-	shl rax, PERCPU_SHIFT
-	add rax, [rip + slub_hot + HOT_PERCPU_BASE]
-	movzx r10d, word ptr [rax + rsi*8 + SLOT_POS]
-	movzx r11d, word ptr [rax + rsi*8 + SLOT_BEGIN]
-	sub r10d, r11d			/* objects to move */
-	jb .Lmove_none
-	lea r11, [rax + r11*8]		/* from here */
-	lea r9, [rax + rdx*8]		/* to there */
-	xor r8d, r8d
-.Lmove_copy:
-	cmp r8, r10
-	jae .Lmove_copied
-	movq xmm0, [r11 + r8*8]
-	movq [r9 + r8*8], xmm0
-	inc r8
-	jmp .Lmove_copy
-.Lmove_copied:
-	add r10d, edx
-	or r10, rcx
-	mov [rax + rsi*8], r10
-.Lmove_end:
+	mov ecx, edx			/* the new begin */
+	mov edx, esi			/* id */
+	BEGIN move_slot
+	mov esi, fs:[r9]
+	cmp esi, edi
+	jne .Lmove_slot_none
+	shl rsi, PERCPU_SHIFT
+	add rsi, [rip + slub_hot + HOT_PERCPU_BASE]
+	mov eax, [rsi + rdx*8 + SLOT_POS]
+	mov r8d, [rsi + rdx*8 + SLOT_BEGIN]
+	sub eax, r8d			/* objects to move */
+	jb .Lmove_slot_none
+	je .Lmove_slot_copied
+	lea r10, [rsi + r8*8]		/* from here */
+	lea r9, [rsi + rcx*8]		/* to there */
+	COPY r10, r9, rax
+.Lmove_slot_copied:
+	add rax, rcx			/* the new pos */
+	mov r8, rcx			/* rcx stays, for a restart */
+	shl r8, 32
+	or rax, r8			/* with the new begin */
+	mov [rsi + rdx*8], rax
+.Lmove_slot_end:
 	mov eax, 1
 	ret
-.Lmove_none:
+.Lmove_slot_none:
 	xor eax, eax
 	ret
-	DESCRIPTOR .Lmove_cs, .Lmove_start, .Lmove_end, .Lmove_abort
-	ABORT .Lmove_abort, .Lmove
+	FINISH move_slot
 END percpu_rseq_move_slot
 
 /* What the fast path reads, as it must be before the first slow path: an area of closed slots, and a place for

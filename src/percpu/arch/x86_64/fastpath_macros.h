@@ -57,12 +57,12 @@
 	mov edx, fs:[r9]
 	shl rdx, PERCPU_SHIFT
 	add rdx, [rip + slub_hot + HOT_PERCPU_BASE]
-	movzx esi, word ptr [rdx + rcx*8 + SLOT_POS]
-	cmp si, word ptr [rdx + rcx*8 + SLOT_BEGIN]
+	mov esi, [rdx + rcx*8 + SLOT_POS]
+	cmp esi, [rdx + rcx*8 + SLOT_BEGIN]
 	jbe \empty
 	mov rax, [rdx + rsi*8 - 8]
 	dec esi
-	mov word ptr [rdx + rcx*8 + SLOT_POS], si
+	mov [rdx + rcx*8 + SLOT_POS], esi
 .Lpop_end\@:
 	DESCRIPTOR .Lpop_cs\@, .Lpop_start\@, .Lpop_end\@, .Lpop_abort\@
 	ABORT .Lpop_abort\@, .Lpop\@
@@ -79,12 +79,12 @@
 	mov edx, fs:[r9]
 	shl rdx, PERCPU_SHIFT
 	add rdx, [rip + slub_hot + HOT_PERCPU_BASE]
-	movzx esi, word ptr [rdx + rcx*8 + SLOT_POS]
-	cmp si, word ptr [rdx + rcx*8 + SLOT_END]
+	mov esi, [rdx + rcx*8 + SLOT_POS]
+	cmp esi, [rdx + rcx*4 + PERCPU_ENDS]
 	jae \full
 	mov [rdx + rsi*8], rdi
 	inc esi
-	mov word ptr [rdx + rcx*8 + SLOT_POS], si
+	mov [rdx + rcx*8 + SLOT_POS], esi
 .Lpush_end\@:
 	DESCRIPTOR .Lpush_cs\@, .Lpush_start\@, .Lpush_end\@, .Lpush_abort\@
 	ABORT .Lpush_abort\@, .Lpush\@
