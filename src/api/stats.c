@@ -141,7 +141,7 @@ static void fill_info(struct slub_info *info, size_t n_caches)
     info->n_caches = n_caches;
     info->reserved_bytes = region_reserved_bytes();
     info->mapped_bytes = region_mapped_bytes();
-    info->dirty_bytes = (uint64_t)max_size((size_t)atomic_load(&dirty_bytes), 0);
+    info->dirty_bytes = dirty_bytes(&dirty_slabs) + dirty_bytes(&dirty_large);
     info->meta_bytes = meta_used_bytes();
     info->foreign_frees = object_foreign_frees();
     info->drain_skipped = percpu_drain_skipped();

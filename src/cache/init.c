@@ -70,15 +70,13 @@ static void relieve(struct slub_cache *c, void *arg)
         return;
     if (r->what == RELIEF_SPACE)
         r->any |= pool_relieve_space(&c->ca_pool);
-    else if (dirty_is_near())
+    else if (dirty_is_near(&dirty_slabs))
         r->any |= pool_relieve_dirty(&c->ca_pool);
 }
 
 static bool relieve_all(struct pool *asker, enum pool_relief what)
 {
     struct relief r = {asker, what, false};
-    if (what == RELIEF_DIRTY && large_purge(false) != 0 && !dirty_is_near())
-        return true;
     registry_each(relieve, &r);
     return r.any;
 }

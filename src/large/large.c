@@ -165,7 +165,7 @@ static bool free_run(struct large *lg, uint64_t dirty)
     lg->lg_dirty = dirty;
     runs_put_free(lg);
     lock_release(&large_lock);
-    if (dirty_is_over())
+    if (dirty_is_over(&dirty_large))
         large_purge(false);
     return true;
 }
@@ -192,7 +192,7 @@ bool large_free(struct large *lg)
 uint64_t large_purge(bool all)
 {
     uint64_t bytes = 0;
-    while (all || dirty_is_near()) {
+    while (all || dirty_is_near(&dirty_large)) {
         lock_acquire(&large_lock);
         struct large *lg = runs_take_oldest_dirty();
         lock_release(&large_lock);
@@ -295,7 +295,7 @@ void *large_realloc(struct large *lg, size_t size)
     lock_release(&large_lock);
     if (!in_place)
         return move(lg, size);
-    if (dirty_is_over())
+    if (dirty_is_over(&dirty_large))
         large_purge(false);
     return address(lg);
 }

@@ -36,7 +36,7 @@ void *large_realloc(struct large *lg, size_t size);
 /* Usable bytes of a large block of this size. */
 size_t large_good_size(size_t size);
 
-/* Return pages of free runs: until dirty_is_over() is false, or all. Bytes returned. */
+/* Return pages of free runs: until dirty bytes are below the cap, or all. Bytes returned. */
 uint64_t large_purge(bool all);
 
 struct large_totals {

@@ -51,7 +51,7 @@ static void unbin(struct large *lg)
     list_remove(&lg->lg_age);
     if (list_is_empty(&bins[b]))
         bin_bits[b / 64] &= ~(1ull << (b % 64));
-    dirty_add(-(int64_t)lg->lg_dirty);
+    dirty_add(&dirty_large, -(int64_t)lg->lg_dirty);
     n_free--;
 }
 
@@ -128,7 +128,7 @@ void runs_put_free(struct large *lg)
     bin_bits[b / 64] |= 1ull << (b % 64);
     if (lg->lg_dirty != 0)
         list_push_front(&dirty_by_age, &lg->lg_age);
-    dirty_add((int64_t)lg->lg_dirty);
+    dirty_add(&dirty_large, (int64_t)lg->lg_dirty);
     n_free++;
 }
 

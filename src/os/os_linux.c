@@ -27,6 +27,7 @@
 #define GRND_INSECURE 4
 #endif
 
+enum { MADV_POPULATE_WRITE_ADVICE = 23 }; /* Linux >= 5.14; older ones refuse it, which costs only time */
 enum { CPU_MASK_WORDS = 128 }; /* 8192 CPUs, the most that Linux can be built for */
 enum { MPOL_F_MEMS_ALLOWED_FLAG = 4 }; /* <numaif.h> is not part of libc */
 
@@ -79,6 +80,21 @@ static int advise(void *p, size_t bytes, int advice)
 }
 
 int os_purge(void *p, size_t bytes) { return advise(p, bytes, MADV_DONTNEED); }
+int os_populate(void *p, size_t bytes) { return advise(p, bytes, MADV_POPULATE_WRITE_ADVICE); }
+
+bool os_resident(const void *p, size_t bytes, size_t *pages)
+{
+    unsigned char vec[64]; /* one granule of 1 KiB pages at most */
+    size_t n = bytes / os_page_size();
+    if (n > sizeof vec || fault_hit() ||
+        syscall_failed(raw_syscall(SYS_mincore, (long)p, (long)bytes, (long)vec, 0, 0, 0)))
+        return false;
+    *pages = 0;
+    for (size_t i = 0; i < n; i++)
+        *pages += vec[i] & 1;
+    return true;
+}
+
 int os_nohugepage(void *p, size_t bytes) { return advise(p, bytes, MADV_NOHUGEPAGE); }
 int os_hugepage(void *p, size_t bytes) { return advise(p, bytes, MADV_HUGEPAGE); }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The counter of dirty.h. Layer: L2. */
+/* The counters of dirty.h. Layer: L2. */
 #include "service/dirty.h"
 
-_Atomic int64_t dirty_bytes;
+#include "service/options.h"
+
+struct dirty dirty_slabs = {0, &options.dirty_bytes};
+struct dirty dirty_large = {0, &options.large_dirty_bytes};

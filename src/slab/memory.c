@@ -14,7 +14,7 @@
 /* Granules whose pool was torn down or gave them up. They are handed out again oldest first, and only when
  * more than QUARANTINE wait or address space is out: an address that is used after its cache was destroyed
  * then still belongs to nobody. */
-enum { QUARANTINE = 256, PURGE_BATCH = 16 };
+enum { POPULATE_FROM = 12, QUARANTINE = 256, PURGE_BATCH = 64 };
 
 struct spare {
     struct list sp_link;
@@ -80,9 +80,50 @@ struct slab *memory_new_slab(struct pool *pool, unsigned node, bool *fell_back)
         meta_free(s, slab_record_bytes(g));
         return NULL;
     }
+    /* A pool that has grown well beyond this slab will use it up soon. */
+    if (pool->po_node0.pn_count.pc_new >= POPULATE_FROM && g->stride_bytes <= os_page_size() / 2)
+        os_populate(gmap_address(granule), SLUB_GRANULE_BYTES);
     slab_init(s, g, granule, node);
     gmap_set(granule, gmap_pack(s->sl_state, pool->po_id));
     return s;
+}
+
+/* Objects of more than half a page may never be touched as a whole, so before slabs of such objects are purged
+ * their pages are counted, once. Returns whether that alone was enough. */
+static void count_pages_locked(struct pool_node *pn, const struct geometry *g)
+{
+    for (struct list *l = pn->pn_lists[SLAB_EMPTY].next; l != &pn->pn_lists[SLAB_EMPTY]; l = l->next) {
+        struct slab *s = container_of(l, struct slab, sl_link);
+        size_t pages;
+        if (s->sl_pages != SLAB_PAGES_UNKNOWN || !os_resident(slab_base(s), SLUB_GRANULE_BYTES, &pages))
+            continue;
+        dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, g));
+        s->sl_pages = (uint8_t)(pages * os_page_size() / (SLUB_GRANULE_BYTES / 16));
+        dirty_add(&dirty_slabs, (int64_t)memory_dirty_bytes(s, g));
+    }
+}
+
+static void sort_by_address(struct slab **s, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = i; j > 0 && s[j]->sl_granule < s[j - 1]->sl_granule; j--) {
+            struct slab *t = s[j];
+            s[j] = s[j - 1];
+            s[j - 1] = t;
+        }
+}
+
+/* Purge slabs, neighbours in one request: a short range costs the system one TLB invalidation a page, a long one
+ * (Linux on x86: over 33 pages) a single flush. */
+static void purge_sorted(struct slab **s, size_t n, bool *purged)
+{
+    for (size_t i = 0, k; i < n; i += k) {
+        for (k = 1; i + k < n && s[i + k]->sl_granule == s[i]->sl_granule + k; k++)
+            ;
+        bool ok = os_purge(slab_base(s[i]), k << SLUB_GRANULE_SHIFT) == 0;
+        for (size_t m = 0; m < k; m++)
+            purged[i + m] = ok;
+    }
 }
 
 /* Purge up to PURGE_BATCH empty slabs of one node, oldest first; false when there was nothing to do. */
@@ -90,6 +131,7 @@ static bool purge_some(struct pool *pool, struct pool_node *pn, size_t keep, uin
 {
     const struct geometry *g = &pool->po_geometry;
     struct slab *batch[PURGE_BATCH];
+    bool purged[PURGE_BATCH];
     size_t n = 0;
     lock_acquire(&pn->pn_lock);
     while (n < PURGE_BATCH && pn->pn_n_slabs[SLAB_EMPTY] > keep) {
@@ -101,28 +143,26 @@ static bool purge_some(struct pool *pool, struct pool_node *pn, size_t keep, uin
     lock_release(&pn->pn_lock);
     if (n == 0)
         return false;
-    bool purged[PURGE_BATCH];
-    for (size_t i = 0; i < n; i++) {
-        uint64_t dirty = memory_dirty_bytes(batch[i], g);
-        purged[i] = os_purge(slab_base(batch[i]), SLUB_GRANULE_BYTES) == 0;
-        if (purged[i]) {
-            dirty_add(-(int64_t)dirty);
-            *bytes += dirty;
-        }
-    }
+    sort_by_address(batch, n);
+    purge_sorted(batch, n, purged);
+    bool any = false;
     lock_acquire(&pn->pn_lock);
     for (size_t i = 0; i < n; i++) {
         unsigned list = purged[i] ? SLAB_CLEAN : SLAB_EMPTY;
         if (purged[i]) {
+            uint64_t dirty = memory_dirty_bytes(batch[i], g);
+            dirty_add(&dirty_slabs, -(int64_t)dirty);
+            *bytes += dirty;
             slab_reset(batch[i], g);
             pn->pn_count.pc_free++;
+            any = true;
         }
         list_push_front(&pn->pn_lists[list], &batch[i]->sl_link);
         batch[i]->sl_list = (uint8_t)list;
         pn->pn_n_slabs[list]++;
     }
     lock_release(&pn->pn_lock);
-    return purged[n - 1];
+    return any;
 }
 
 uint64_t memory_purge(struct pool *pool, bool all)
@@ -130,7 +170,16 @@ uint64_t memory_purge(struct pool *pool, bool all)
     uint64_t bytes = 0;
     for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
         struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
-        while (pn != NULL && (all || dirty_is_near()) && purge_some(pool, pn, all ? 0 : 1, &bytes))
+        if (pn == NULL)
+            continue;
+        if (!all && pool->po_geometry.stride_bytes > os_page_size() / 2) {
+            lock_acquire(&pn->pn_lock);
+            count_pages_locked(pn, &pool->po_geometry);
+            lock_release(&pn->pn_lock);
+            if (!dirty_is_over(&dirty_slabs))
+                continue;
+        }
+        while ((all || dirty_is_near(&dirty_slabs)) && purge_some(pool, pn, all ? 0 : 1, &bytes))
             ;
     }
     return bytes;

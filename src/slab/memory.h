@@ -14,9 +14,11 @@ struct slab *memory_new_slab(struct pool *pool, unsigned node, bool *fell_back);
  * left; with `all`, every one. Returns bytes. */
 uint64_t memory_purge(struct pool *pool, bool all);
 
-/* What an empty slab counts for: the part of it that was ever used. */
+/* What an empty slab counts for: its pages when it was last looked at, before that all that was ever in use. */
 SLUB_FAST uint64_t memory_dirty_bytes(const struct slab *s, const struct geometry *g)
 {
+    if (s->sl_pages != SLAB_PAGES_UNKNOWN)
+        return (uint64_t)s->sl_pages * (SLUB_GRANULE_BYTES / 16);
     return (uint64_t)s->sl_frontier * g->stride_bytes;
 }
 

@@ -96,7 +96,7 @@ static struct slab *pick_locked(struct pool_node *pn, const struct geometry *g)
             if (order[i] >= SLAB_EMPTY)
                 pn->pn_count.pc_reuse++;
             if (order[i] == SLAB_EMPTY)
-                dirty_add(-(int64_t)memory_dirty_bytes(s, g));
+                dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, g));
             list_take_locked(pn, s);
             return s;
         }
@@ -178,7 +178,7 @@ void pool_give(struct pool *pool, void *const *objs, size_t n)
             list_put_locked(pn, s, list);
             if (list == SLAB_EMPTY) {
                 pn->pn_count.pc_empty++;
-                dirty_add((int64_t)memory_dirty_bytes(s, g));
+                dirty_add(&dirty_slabs, (int64_t)memory_dirty_bytes(s, g));
                 emptied = true;
             }
         }
@@ -188,9 +188,9 @@ void pool_give(struct pool *pool, void *const *objs, size_t n)
         pn->pn_count.pc_give += n_here;
         lock_release(&pn->pn_lock);
     }
-    if (emptied && dirty_is_over()) {
+    if (emptied && dirty_is_over(&dirty_slabs)) {
         memory_purge(pool, false);
-        if (dirty_is_over() && pool_relief != NULL)
+        if (dirty_is_over(&dirty_slabs) && pool_relief != NULL)
             pool_relief(pool, RELIEF_DIRTY);
     }
 }

@@ -36,6 +36,8 @@
 
 enum slab_list { SLAB_PARTIAL, SLAB_FULL = 4, SLAB_EMPTY, SLAB_CLEAN, SLAB_N_LISTS };
 
+#define SLAB_PAGES_UNKNOWN 0xff
+
 struct slab {
     struct list sl_link;      /* [lock:node] */
     uint64_t *sl_free;        /* free bits [lock:node] */
@@ -44,7 +46,8 @@ struct slab {
     uint16_t sl_frontier;     /* objects from here on were never used since pages were fresh [lock:node] */
     uint8_t sl_list;          /* enum slab_list, with the quarter added [lock:node] */
     uint8_t sl_node;          /* memory node [const] */
-    uint8_t sl_unused[6];
+    uint8_t sl_pages;         /* pages that had memory when it was last looked at; SLAB_PAGES_UNKNOWN */
+    uint8_t sl_unused[5];
     uint8_t sl_state[];       /* 1 live, 0 free; written by the owner of the object */
 };
 
@@ -110,12 +113,12 @@ void spare_lock_acquire(void);
 void spare_lock_release(void);
 
 /* Asked when a pool alone cannot help itself; set by the layer that knows all pools. RELIEF_DIRTY: purge empty
- * slabs of others until dirty_is_over() is false. RELIEF_SPACE: give up clean granules of others (last resort,
+ * slabs of others until dirty bytes are below the cap. RELIEF_SPACE: give up clean granules of others (last resort,
  * when address space is out). True when something was done. */
 enum pool_relief { RELIEF_DIRTY, RELIEF_SPACE };
 extern bool (*pool_relief)(struct pool *asker, enum pool_relief what);
 
-/* Purge empty slabs, oldest first, until dirty_is_over() is false or one empty slab a node is left. */
+/* Purge empty slabs, oldest first, until dirty bytes are below the cap or one empty slab a node is left. */
 bool pool_relieve_dirty(struct pool *pool);
 
 /* Give the granules of clean slabs to whoever asks for one. True when there were any. */
