@@ -17,7 +17,8 @@ show() {
     "$@"
 }
 
-show "$slub" bench slab_test --api malloc --alloc system --alloc slub --repeat 10
+show "$slub" bench slab_test --api malloc --alloc system --alloc slub \
+    --sizes 8-1024 --repeat 10 --idle 1
 show "$slub" run --slabinfo -- "$python" -c '
 import collections, json, re, textwrap
 words = re.findall(r"\w+", " ".join(str(v) for v in vars(textwrap).values()) * 20)
