@@ -57,31 +57,40 @@ static void starts(void)
     }
 }
 
-static size_t address_space(void)
+/* "VmSize:" or "VmData:" of this process, in bytes. */
+static size_t used_now(const char *name)
 {
-    size_t pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
+    char line[256];
+    size_t kib = 0;
+    FILE *f = fopen("/proc/self/status", "r");
 
-    if (f != NULL) {
-        if (fscanf(f, "%zu", &pages) != 1)
-            pages = 0;
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0)
+            kib = strtoull(line + strlen(name), NULL, 10);
+    if (f != NULL)
         fclose(f);
-    }
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
+    return kib * 1024;
 }
 
+static void leave(int resource, size_t bytes)
+{
+    struct rlimit limit = {.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
+
+    setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+/* Address space that was reserved before a limit is not limited by it; what is made writable is data. */
 static void recovers(void *unused)
 {
     enum { MOST = 200000 };
     static void *blocks[MOST];
+    static size_t sizes[MOST];
     struct rng r = {.s = tk_seed()};
     size_t n = 0, bytes = 0, again = 0;
-    struct rlimit limit;
 
     (void)unused;
-    limit.rlim_max = RLIM_INFINITY;
-    limit.rlim_cur = address_space() + (64u << 20);
-    setrlimit(RLIMIT_AS, &limit);
+    leave(RLIMIT_AS, used_now("VmSize:") + (64u << 20));
+    leave(RLIMIT_DATA, used_now("VmData:") + (64u << 20));
     for (; n < MOST; n++) {
         size_t want = rng_size(&r, 64, 32768);
 
@@ -91,16 +100,17 @@ static void recovers(void *unused)
             break;
         memset(blocks[n], 1, want);
         bytes += want;
+        sizes[n] = want;
     }
-    tk_check(n < MOST, "RLIMIT_AS did not bite");
+    tk_check(n < MOST, "the limit did not bite");
     tk_check(errno == ENOMEM, "at the limit: errno %d", errno);
     for (size_t i = 0; i < n; i += 2)
         free(blocks[i]);
     for (size_t i = 0; i < n; i += 2) {
-        blocks[i] = malloc(64);
+        blocks[i] = malloc(sizes[i]);
         again += blocks[i] != NULL;
     }
-    tk_check(again == (n + 1) / 2, "%zu of %zu small blocks after freeing half", again, (n + 1) / 2);
+    tk_check(again >= (n + 1) / 2 * 9 / 10, "%zu of %zu blocks after freeing as many", again, (n + 1) / 2);
     for (size_t i = 0; i < n; i++)
         free(blocks[i]);
     tk_note("%.0f MiB in 64 MiB, then recovers", (double)bytes / TK_MIB);

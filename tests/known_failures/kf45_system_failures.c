@@ -133,7 +133,7 @@ static void script(void)
     pthread_t t;
     int err;
 
-    for (unsigned i = 0; i < 500; i++) {
+    for (unsigned i = 0; i < 300; i++) {
         uint64_t slot = rng_below(&r, N_SLOTS);
 
         if (slots[slot].p == NULL)

@@ -5,7 +5,7 @@
 usage: peers.py BIN_DIR [--full] [--case kfNN]... [NAME=LIBRARY]...
 
 BIN_DIR is where the programs were built. Without NAME=LIBRARY the system's malloc and the packaged peers that
-are installed are taken. The table on stdout is Markdown; what each program measured follows it.
+are installed are taken. The table on stdout is Markdown; what each program measured goes to stderr as it comes.
 """
 import argparse
 import glob
@@ -25,10 +25,10 @@ WORDS = {0: "pass", 1: "FAIL", 77: "skip"}
 
 
 def installed(name):
-    for directory in ("/usr/lib", "/usr/local/lib"):
-        for path in sorted(glob.glob(f"{directory}/**/{name}", recursive=True)):
-            return path
-    return None
+    """Path of a library that the loader knows, or None."""
+    cache = subprocess.run(["/sbin/ldconfig", "-p"], text=True, capture_output=True).stdout
+    found = re.search(rf"^\s*{re.escape(name)} .*=> (\S+)$", cache, re.M)
+    return found.group(1) if found else None
 
 
 def allocators(given):
@@ -72,20 +72,20 @@ def main():
     if not programs:
         sys.exit(f"peers.py: no programs of the cases in {args.bin_dir}")
 
-    details = []
-    print("| case | " + " | ".join(libraries) + " |")
-    print("|---|" + "---|" * len(libraries))
+    rows = []
     for program in programs:
+        case = os.path.basename(program)
         words = []
         for name, library in libraries.items():
             word, out, err = run(program, library, args.full)
             words.append(word)
-            details.append((name, word, out, err))
-        print(f"| {os.path.basename(program)} | " + " | ".join(words) + " |", flush=True)
-    for name, word, out, err in details:
-        print(f"\n{name}: {word}: {out}")
-        if word != "pass" and err:
-            print("    " + "\n    ".join(err.splitlines()[:12]))
+            print(f"{name}: {word}: {out or case}", file=sys.stderr, flush=True)
+            if word != "pass" and err:
+                print("    " + "\n    ".join(err.splitlines()[:12]), file=sys.stderr, flush=True)
+        rows.append(f"| {case} | " + " | ".join(words) + " |")
+    print("| case | " + " | ".join(libraries) + " |")
+    print("|---|" + "---|" * len(libraries))
+    print("\n".join(rows))
     return 0
 
 

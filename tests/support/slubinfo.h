@@ -8,12 +8,15 @@
 #include <slub/stats.h>
 #include <string.h>
 
-/* Root of a slub that owns malloc, else NULL. */
+/* Root of the slub that owns malloc, else NULL: both come from the same file. */
 static inline const struct slub_root *slubinfo_root(void)
 {
-    const struct slub_root *root = dlsym(RTLD_DEFAULT, "slub_root");
+    void *root = dlsym(RTLD_DEFAULT, "slub_root"), *owner = dlsym(RTLD_DEFAULT, "malloc");
+    Dl_info of_root, of_owner;
 
-    return root != NULL && root->malloc_owner ? root : NULL;
+    if (root == NULL || owner == NULL || dladdr(root, &of_root) == 0 || dladdr(owner, &of_owner) == 0)
+        return NULL;
+    return of_root.dli_fbase == of_owner.dli_fbase ? root : NULL;
 }
 
 /* False when slub is not there. */
