@@ -54,7 +54,7 @@ void *alloc_zeroed(size_t size, const char *call)
     void *p = large_alloc(size, 1, &zeroed);
     if (p == NULL)
         return fail(ENOMEM);
-    return zeroed ? p : memset(p, 0, size);
+    return zeroed ? p : memset(p, 0, large_good_size(size)); /* all of the usable size */
 }
 
 void *alloc_aligned(size_t align, size_t size, const char *call)

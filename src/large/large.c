@@ -9,19 +9,24 @@
 #include "region/region.h"
 #include "service/dirty.h"
 
-/* calloc of a used run: clearing costs about as much as faulting pages in again, but touches all of them. So
- * long blocks with few old pages are purged instead. */
-enum { CLEAR_AT_MOST = 1 << 20 };
+/* Blocks of at least this size have their pages counted when it matters: a request of about a microsecond. */
+enum { COUNT_FROM = 1 << 20 };
 
 struct lock large_lock;
 
 static struct {
     struct list direct; /* blocks with a mapping of their own */
     _Atomic size_t n_direct;
-    uint64_t n_live, live_bytes, n_allocs, n_frees;
+    uint64_t n_live, n_allocs, n_frees;
+    _Atomic uint64_t live_bytes;
 } large = {.direct = {&large.direct, &large.direct}}; /* [lock:large_lock] */
 
-static size_t page_round(size_t size) { return round_up(size, os_page_size()); }
+/* A program that uses much may keep more: half of what is live. So sizes that come and go stay, and what is kept
+ * falls with what is used. */
+static bool is_over(void) { return dirty_bytes(&dirty_large) > large.live_bytes / 2 && dirty_is_over(&dirty_large); }
+static bool is_near(void) { return dirty_bytes(&dirty_large) > large.live_bytes / 2 && dirty_is_near(&dirty_large); }
+
+static size_t page_round(size_t size) { return round_up(max_size(size, 1), os_page_size()); }
 static uint64_t granules(size_t bytes) { return (bytes + SLUB_GRANULE_BYTES - 1) >> SLUB_GRANULE_SHIFT; }
 
 static void *address(const struct large *lg)
@@ -72,7 +77,7 @@ static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
         struct large *head = runs_record(lg->lg_first, skip);
         if (head == NULL)
             return;
-        head->lg_dirty = min_size(lg->lg_dirty, skip << SLUB_GRANULE_SHIFT);
+        head->lg_dirty = lg->lg_dirty != 0 ? min_size(lg->lg_dirty, skip << SLUB_GRANULE_SHIFT) : 0;
         lg->lg_first += skip;
         lg->lg_n -= skip;
         lg->lg_state = RUN_USED;
@@ -88,6 +93,22 @@ static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
 static bool is_aligned(const struct large *lg, uint64_t align)
 {
     return ((slub_hot.heap_base >> SLUB_GRANULE_SHIFT) + lg->lg_first) % align == 0;
+}
+
+/* Bytes of a block that have pages. */
+static uint64_t resident_bytes(const struct large *lg)
+{
+    size_t pages;
+    if (lg->lg_bytes < COUNT_FROM || !os_resident(address(lg), lg->lg_bytes, &pages))
+        return lg->lg_bytes;
+    return pages * os_page_size();
+}
+
+/* For calloc of a used run: clearing it costs about as much as faulting its pages in again, but touches all of them,
+ * also those that have no memory now. True when it was purged, and so is zero. */
+static bool purge_if_sparse(struct large *lg)
+{
+    return resident_bytes(lg) < lg->lg_bytes / 2 && os_purge(address(lg), lg->lg_bytes) == 0;
 }
 
 void *large_alloc(size_t size, size_t align, bool *zeroed)
@@ -121,12 +142,8 @@ void *large_alloc(size_t size, size_t align, bool *zeroed)
     count_in_locked(lg);
     uint64_t dirty = lg->lg_dirty;
     lock_release(&large_lock);
-    if (zeroed != NULL) {
-        *zeroed = dirty == 0;
-        if (bytes > CLEAR_AT_MOST && dirty != 0 && os_purge(gmap_address(lg->lg_first), bytes) == 0) {
-            *zeroed = true;
-        }
-    }
+    if (zeroed != NULL)
+        *zeroed = dirty == 0 || purge_if_sparse(lg);
     return gmap_address(lg->lg_first);
 }
 
@@ -162,10 +179,10 @@ static bool free_run(struct large *lg, uint64_t dirty)
     large.n_live--;
     large.n_frees++;
     large.live_bytes -= lg->lg_bytes;
-    lg->lg_dirty = dirty;
+    lg->lg_dirty = dirty != 0 ? dirty : 1;
     runs_put_free(lg);
     lock_release(&large_lock);
-    if (dirty_is_over(&dirty_large))
+    if (is_over())
         large_purge(false);
     return true;
 }
@@ -186,13 +203,13 @@ static bool free_direct(struct large *lg)
 
 bool large_free(struct large *lg)
 {
-    return lg->lg_state == RUN_DIRECT ? free_direct(lg) : free_run(lg, lg->lg_bytes);
+    return lg->lg_state == RUN_DIRECT ? free_direct(lg) : free_run(lg, resident_bytes(lg));
 }
 
 uint64_t large_purge(bool all)
 {
     uint64_t bytes = 0;
-    while (all || dirty_is_near(&dirty_large)) {
+    while (all || is_near()) {
         lock_acquire(&large_lock);
         struct large *lg = runs_take_oldest_dirty();
         lock_release(&large_lock);
@@ -257,7 +274,7 @@ static void *move(struct large *lg, size_t size)
     bool moved = os_move(address(lg), to, lg->lg_bytes) == 0;
     if (!moved)
         memcpy(to, address(lg), lg->lg_bytes);
-    free_run(lg, moved ? 0 : lg->lg_bytes);
+    free_run(lg, moved ? 0 : resident_bytes(lg));
     return to;
 }
 
@@ -295,7 +312,7 @@ void *large_realloc(struct large *lg, size_t size)
     lock_release(&large_lock);
     if (!in_place)
         return move(lg, size);
-    if (dirty_is_over(&dirty_large))
+    if (is_over())
         large_purge(false);
     return address(lg);
 }

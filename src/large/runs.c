@@ -8,7 +8,7 @@
 #include "service/dirty.h"
 
 /* Bins: one for each length up to 64 granules (4 MiB), then four per doubling. */
-enum { EXACT = 64, N_BINS = EXACT + 4 * 34 };
+enum { EXACT = 64, N_BINS = EXACT + 4 * 34, OLDEST = 16 };
 
 static struct list bins[N_BINS];
 static uint64_t bin_bits[(N_BINS + 63) / 64]; /* which bins have something */
@@ -53,6 +53,7 @@ static void unbin(struct large *lg)
         bin_bits[b / 64] &= ~(1ull << (b % 64));
     dirty_add(&dirty_large, -(int64_t)lg->lg_dirty);
     n_free--;
+    lg->lg_state = RUN_HELD;
 }
 
 struct large *runs_take_free(uint64_t n)
@@ -134,13 +135,18 @@ void runs_put_free(struct large *lg)
 
 struct large *runs_take_oldest_dirty(void)
 {
-    if (list_is_empty(&dirty_by_age))
+    struct large *best = NULL;
+    int n = 0;
+    /* Among the oldest, the longest: purging costs a request each, and short ranges cost more a page. */
+    for (struct list *l = dirty_by_age.prev; l != &dirty_by_age && n < OLDEST; l = l->prev, n++) {
+        struct large *lg = container_of(l, struct large, lg_age);
+        if (best == NULL || lg->lg_n > best->lg_n)
+            best = lg;
+    }
+    if (best == NULL)
         return NULL;
-    struct large *lg = list_last(&dirty_by_age, struct large, lg_age);
-    unbin(lg);
-    /* Its entries stay as they are: nobody joins with a run that is not free. */
-    lg->lg_state = RUN_PURGING;
-    return lg;
+    unbin(best);
+    return best;
 }
 
 struct large *runs_split(struct large *lg, uint64_t n)
@@ -148,10 +154,13 @@ struct large *runs_split(struct large *lg, uint64_t n)
     struct large *rest = runs_record(lg->lg_first + n, lg->lg_n - n);
     if (rest == NULL)
         return NULL;
-    /* Pages are not counted one by one: each part may have as many as there were. */
-    rest->lg_dirty = min_size(lg->lg_dirty, rest->lg_n << SLUB_GRANULE_SHIFT);
+    /* Pages are not counted one by one: each part has its share, but none of a dirty run is known to be clean. */
+    if (lg->lg_dirty != 0) {
+        uint64_t share = lg->lg_dirty / lg->lg_n * rest->lg_n;
+        rest->lg_dirty = share != 0 ? share : 1;
+        lg->lg_dirty = lg->lg_dirty > share ? lg->lg_dirty - share : 1;
+    }
     lg->lg_n = n;
-    lg->lg_dirty = min_size(lg->lg_dirty, n << SLUB_GRANULE_SHIFT);
     return rest;
 }
 

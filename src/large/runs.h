@@ -10,7 +10,8 @@
 #include "base/list.h"
 #include "region/gmap.h"
 
-enum run_state { RUN_FREE = 2, RUN_USED, RUN_PURGING, RUN_DIRECT };
+/* HELD: taken out of its bin by somebody under the lock, or by large_purge(); nobody joins with it. */
+enum run_state { RUN_FREE = 2, RUN_USED, RUN_HELD, RUN_DIRECT };
 
 struct large {
     uint8_t lg_not_live;    /* 0: the fast path of free reads it as a state byte and leaves */

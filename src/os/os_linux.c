@@ -84,24 +84,33 @@ int os_populate(void *p, size_t bytes) { return advise(p, bytes, MADV_POPULATE_W
 
 bool os_resident(const void *p, size_t bytes, size_t *pages)
 {
-    unsigned char vec[64]; /* one granule of 1 KiB pages at most */
-    size_t n = bytes / os_page_size();
-    if (n > sizeof vec || fault_hit() ||
-        syscall_failed(raw_syscall(SYS_mincore, (long)p, (long)bytes, (long)vec, 0, 0, 0)))
-        return false;
+    unsigned char vec[512];
+    size_t page = os_page_size();
     *pages = 0;
-    for (size_t i = 0; i < n; i++)
-        *pages += vec[i] & 1;
+    for (size_t at = 0; at < bytes; at += sizeof vec * page) {
+        size_t n = min_size((bytes - at) / page, sizeof vec);
+        if (fault_hit() ||
+            syscall_failed(raw_syscall(SYS_mincore, (long)p + (long)at, (long)(n * page), (long)vec, 0, 0, 0)))
+            return false;
+        for (size_t i = 0; i < n; i++)
+            *pages += vec[i] & 1;
+    }
     return true;
 }
 
 int os_nohugepage(void *p, size_t bytes) { return advise(p, bytes, MADV_NOHUGEPAGE); }
 int os_hugepage(void *p, size_t bytes) { return advise(p, bytes, MADV_HUGEPAGE); }
 
+/* Kernels before 6.17 unmap the target before they find that `from` spans two mappings, which they refuse to move.
+ * So ask first, with a request to grow in place: it cannot succeed inside a reservation, and answers EFAULT for
+ * two mappings, ENOMEM for one. */
 int os_move(void *from, void *to, size_t bytes)
 {
     if (fault_hit())
         return -ENOMEM;
+    long probe = raw_syscall(SYS_mremap, (long)from, (long)bytes, (long)(bytes + os_page_size()), 0, 0, 0);
+    if (probe != -ENOMEM)
+        return syscall_failed(probe) ? (int)probe : -EINVAL;
     long r = raw_syscall(SYS_mremap, (long)from, (long)bytes, (long)bytes,
                          MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, (long)to, 0);
     return syscall_failed(r) ? (int)r : 0;
