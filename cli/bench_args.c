@@ -416,9 +416,7 @@ static int settle_allocators(struct bench_args *a, struct typed *t)
             t->allocators[t->n_allocators++] = "system";
         t->allocators[t->n_allocators++] = "slub";
     }
-    if (lab_allocator_init_control(&c->allocators[0], c->api, why, sizeof(why)) != 0)
-        return cli_usage(COMMAND, "%s", why);
-    c->n_allocators = 1;
+    c->n_allocators = 1; /* the first is the control's */
     if (is_active) {
         if (lab_allocator_init_active(&c->allocators[1], why, sizeof(why)) != 0)
             return cli_usage(COMMAND, "%s", why);
@@ -433,6 +431,8 @@ static int settle_allocators(struct bench_args *a, struct typed *t)
             opt_check(next->options, why, sizeof(why)) != 0)
             return cli_usage(COMMAND, "allocator '%s': %s", next->name, why);
     }
+    if (lab_allocator_init_control(&c->allocators[0], c->api, why, sizeof(why)) != 0)
+        return cli_usage(COMMAND, "%s", why);
     lab_allocators_label(c->allocators, c->n_allocators);
     return CLI_DONE;
 }

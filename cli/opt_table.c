@@ -115,7 +115,7 @@ static int check_value(const struct opt_row *row, const char *value, size_t n, c
                        size_t room)
 {
     const int chars = (int)n;
-    uint64_t v;
+    uint64_t v = 0;
     char low[32];
     char high[32];
 

@@ -20,9 +20,10 @@
 
 extern char **environ;
 
-#define MALLOC_WORKER   "slub-bench-worker"
-#define SLUB_WORKER     "slub-bench-worker-slub"
-#define CONTROL_LIBRARY "libslub-control.so"
+#define MALLOC_WORKER  "slub-bench-worker"
+#define SLUB_WORKER    "slub-bench-worker-slub"
+#define MALLOC_CONTROL "libslub-control.so"
+#define SLUB_CONTROL   "libslub-control-slub.so"
 
 /* Set by the build: what an installation without development files has. */
 #ifndef SLUB_SONAME
@@ -212,32 +213,33 @@ static int check_options(const struct lab_allocator *a, char *error, size_t room
     return 0;
 }
 
+static int explain_unknown(const struct lab_allocator *a, enum lab_api api, char *error,
+                           size_t room)
+{
+    char names[256];
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+        if (strcmp(a->name, later[i]) == 0)
+            return fail(error, room, "allocator '%s' comes in a later version", a->name);
+    }
+    list_known(api, names, sizeof(names));
+    return fail(error, room, "unknown allocator '%s': use %s or NAME=/path/to/lib.so", a->name,
+                names);
+}
+
 static int resolve(struct lab_allocator *a, const char *path, enum lab_api api, char *error,
                    size_t room)
 {
+    const struct known_allocator *k = find_known(a->name, api);
+
     if (a->name[0] == '\0')
         return fail(error, room, "allocator without a name: '%s'", a->spec);
+    if (path == NULL && k == NULL)
+        return explain_unknown(a, api, error, room);
     if (set_worker(a, api == LAB_API_SLUB ? SLUB_WORKER : MALLOC_WORKER, error, room) != 0)
         return -1;
-    if (path != NULL) {
-        if (resolve_path(a, path, error, room) != 0)
-            return -1;
-        return check_options(a, error, room);
-    }
-    const struct known_allocator *k = find_known(a->name, api);
-    if (k == NULL) {
-        char names[256];
-        for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-            if (strcmp(a->name, later[i]) == 0)
-                return fail(error, room, "allocator '%s' comes in a later version", a->name);
-        }
-        list_known(api, names, sizeof(names));
-        return fail(error, room, "unknown allocator '%s': use %s or NAME=/path/to/lib.so", a->name,
-                    names);
-    }
-    if (resolve_known(a, k, error, room) != 0)
-        return -1;
-    return check_options(a, error, room);
+    const int err =
+        path != NULL ? resolve_path(a, path, error, room) : resolve_known(a, k, error, room);
+    return err != 0 ? err : check_options(a, error, room);
 }
 
 int lab_allocator_init(struct lab_allocator *a, const char *spec, enum lab_api api, char *error,
@@ -267,19 +269,19 @@ int lab_allocator_init(struct lab_allocator *a, const char *spec, enum lab_api a
 
 int lab_allocator_init_control(struct lab_allocator *a, enum lab_api api, char *error, size_t room)
 {
+    const char *library = api == LAB_API_SLUB ? SLUB_CONTROL : MALLOC_CONTROL;
+    const char *worker = api == LAB_API_SLUB ? SLUB_WORKER : MALLOC_WORKER;
     char path[PATH_MAX];
 
     memset(a, 0, sizeof(*a));
     a->is_control = true;
     a->spec = strdup("control");
     a->name = strdup("control");
-    if (places_find_helper(CONTROL_LIBRARY, path, sizeof(path)) != 0) {
-        fail(error, room,
-             CONTROL_LIBRARY " is not in this installation: install the whole of slub");
+    if (places_find_helper(library, path, sizeof(path)) != 0) {
+        fail(error, room, "%s is not in this installation: install the whole of slub", library);
     } else if (a->spec == NULL || a->name == NULL) {
         fail(error, room, "out of memory");
-    } else if (set_worker(a, api == LAB_API_SLUB ? SLUB_WORKER : MALLOC_WORKER, error, room) == 0 &&
-               set_path(a, path, error, room) == 0) {
+    } else if (set_worker(a, worker, error, room) == 0 && set_path(a, path, error, room) == 0) {
         return 0;
     }
     lab_allocator_free(a);

@@ -5,7 +5,7 @@
  * malloc answers the same static block every time and free returns at once, without a branch, so
  * only a program that knows it may run under this library: the bench worker, which keeps no block
  * of its own. What a process needs to start and to make threads (calloc, realloc, aligned blocks)
- * comes from memory that only grows. The slub_ names serve --api slub in the same way.
+ * comes from memory that only grows.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -31,9 +31,6 @@ static _Alignas(4096) char block[BLOCK_BYTES];
 static atomic_flag grow_lock = ATOMIC_FLAG_INIT;
 static char *grow_next; /* [grow_lock] */
 static char *grow_end;  /* [grow_lock] */
-
-CONTROL_API void *slub_alloc(size_t size, unsigned flags);
-CONTROL_API void slub_free(void *p);
 
 static void *grow_locked(size_t align, size_t bytes)
 {
@@ -77,18 +74,6 @@ CONTROL_API void *malloc(size_t size)
 }
 
 CONTROL_API void free(void *p)
-{
-    (void)p;
-}
-
-CONTROL_API void *slub_alloc(size_t size, unsigned flags)
-{
-    (void)size;
-    (void)flags;
-    return block;
-}
-
-CONTROL_API void slub_free(void *p)
 {
     (void)p;
 }
