@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 #define CONTROL_API __attribute__((visibility("default")))
-#define BLOCK_BYTES (64u * 1024)
+#define BLOCK_BYTES 4096u
 
-static _Alignas(4096) char block[BLOCK_BYTES];
+static _Thread_local _Alignas(128) char block[BLOCK_BYTES];
 
 CONTROL_API void *slub_alloc(size_t size, unsigned flags);
 CONTROL_API void slub_free(void *p);
