@@ -70,7 +70,7 @@ static void give_idle(struct slub_cache *c, struct barn *bn)
 }
 
 /* To the barn, else to slabs. */
-static void flush(struct slub_cache *c, void *const *objs, size_t n)
+void cache_put_away(struct slub_cache *c, void *const *objs, size_t n)
 {
     struct barn *bn = barn_get_node(c, node_here());
     size_t done = barn_put(bn, objs, n);
@@ -115,7 +115,7 @@ static void *refill_from_slabs(struct slub_cache *c, unsigned node, size_t n)
     n--;
     size_t done = n != 0 ? percpu_push_bulk(c->ca_pool.po_id, objs, n) : 0;
     if (unlikely(done < n))
-        flush(c, objs + done, n - done);
+        cache_put_away(c, objs + done, n - done);
     return objs[n];
 }
 
@@ -131,8 +131,7 @@ void *cache_take(struct slub_cache *c)
 {
     void *obj;
     bool grown;
-    if (unlikely(percpu_must_adopt))
-        init_adopt();
+    init_gate_check();
     if (percpu_backend() != BACKEND_RSEQ && (obj = try_shared_slot(c)) != NULL)
         return obj;
     unsigned node = node_here();
@@ -163,8 +162,7 @@ void cache_put(struct slub_cache *c, void *obj)
 {
     uint32_t id = c->ca_pool.po_id;
     bool grown;
-    if (unlikely(percpu_must_adopt))
-        init_adopt();
+    init_gate_check();
     if (percpu_backend() != BACKEND_RSEQ && put_shared_slot(c, obj))
         return;
     size_t batch = batch_now(c, &grown);
@@ -179,7 +177,7 @@ void cache_put(struct slub_cache *c, void *obj)
         flush_to_slabs(c, batch);
     }
     if (!percpu_push(id, obj))
-        flush(c, &obj, 1);
+        cache_put_away(c, &obj, 1);
     if (barn_is_due(bn))
         give_idle(c, bn);
 }
@@ -188,8 +186,7 @@ size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n)
 {
     unsigned node = node_here();
     struct barn *bn = barn_get_node(c, node);
-    if (unlikely(percpu_must_adopt))
-        init_adopt();
+    init_gate_check();
     size_t got = n != 0 ? percpu_pop_bulk(c->ca_pool.po_id, objs, n) : 0;
     while (got < n) {
         size_t k = barn_get(bn, objs + got, n - got);
@@ -205,12 +202,11 @@ size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n)
 void cache_put_bulk(struct slub_cache *c, void *const *objs, size_t n)
 {
     bool grown;
-    if (unlikely(percpu_must_adopt))
-        init_adopt();
+    init_gate_check();
     size_t done = n != 0 ? percpu_push_bulk(c->ca_pool.po_id, objs, n) : 0;
     if (done < n) {
         batch_now(c, &grown);
-        flush(c, objs + done, n - done);
+        cache_put_away(c, objs + done, n - done);
     }
 }
 

@@ -44,6 +44,9 @@ void cache_put(struct slub_cache *c, void *obj);
 size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n);
 void cache_put_bulk(struct slub_cache *c, void *const *objs, size_t n);
 
+/* Past the caller's slot, into the barn or slabs. */
+void cache_put_away(struct slub_cache *c, void *const *objs, size_t n);
+
 /* Empty the slots of all CPUs and the barns into the slabs. False when a CPU could not be drained. `close`:
  * nobody may use the cache afterwards. */
 bool cache_drain(struct slub_cache *c, bool close);

@@ -4,10 +4,13 @@
  * handlers before the program has threads. */
 #include "cache/init.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/syscall.h"
 #include "cache/registry.h"
 #include "cache/sizeclass.h"
 #include "large/large.h"
@@ -21,7 +24,10 @@
 #include "service/options.h"
 #include "slub/stats.h"
 
+enum { GATE_FORK = 1, GATE_ADOPT = 2 };
+
 _Atomic bool init_is_done;
+_Atomic uint32_t init_gate;
 
 static struct lock init_lock;
 static bool init_failed; /* [lock:init_lock] */
@@ -134,10 +140,26 @@ static void lock_one(struct slub_cache *c, void *unused) { (void)unused, cache_l
 static void unlock_one(struct slub_cache *c, void *unused) { (void)unused, cache_unlock_all(c); }
 static void rekey_one(struct slub_cache *c, void *unused) { (void)unused, pool_rekey(&c->ca_pool); }
 
+/* What the parent had at hand in the order in which it will use it: mix it, and keep it at hand here too. Barns are
+ * a few pages, where slabs would be many; each written page is a copy. */
+static void adopt_sink(unsigned id, void **objs, size_t n)
+{
+    static struct random_stream rs; /* by the only thread that adopts */
+    uint8_t seed[32];
+    struct slub_cache *c = registry_get(id);
+    if (c == NULL)
+        return;
+    entropy_seed(seed);
+    random_seed(&rs, seed);
+    random_shuffle(&rs, objs, n);
+    cache_put_away(c, objs, n);
+}
+
 static void fork_prepare(void)
 {
     if (!init_is_done || (&__libc_single_threaded != NULL && __libc_single_threaded))
         return;
+    atomic_store_explicit(&init_gate, GATE_FORK, memory_order_relaxed);
     lock_acquire(&registry_lock);
     percpu_fork_prepare();
     registry_each(lock_one, NULL);
@@ -160,6 +182,8 @@ static void fork_release(void)
     registry_each(unlock_one, NULL);
     percpu_fork_release();
     lock_release(&registry_lock);
+    atomic_store_explicit(&init_gate, 0, memory_order_release);
+    raw_syscall(SYS_futex, (long)&init_gate, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
 }
 
 static void fork_parent(void)
@@ -175,13 +199,20 @@ static void fork_child(void)
     if (fork_locked)
         fork_release();
     percpu_fork_child();
+    atomic_store_explicit(&init_gate, GATE_ADOPT, memory_order_relaxed);
 }
 
-SLUB_SLOW void init_adopt(void)
+SLUB_SLOW void init_pass_gate(void)
 {
-    if (percpu_adopt(cache_sink)) {
-        entropy_renew();
+    uint32_t gate;
+    while ((gate = atomic_load_explicit(&init_gate, memory_order_acquire)) == GATE_FORK)
+        raw_syscall(SYS_futex, (long)&init_gate, FUTEX_WAIT_PRIVATE, GATE_FORK, 0, 0, 0);
+    if (gate != GATE_ADOPT)
+        return;
+    entropy_renew();
+    if (percpu_adopt(adopt_sink)) {
         registry_each(rekey_one, NULL);
+        atomic_store_explicit(&init_gate, 0, memory_order_release);
     }
 }
 

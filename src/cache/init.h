@@ -20,9 +20,17 @@ SLUB_FAST bool init_ready(void)
     return likely(atomic_load_explicit(&init_is_done, memory_order_acquire)) || init_now();
 }
 
-/* In a forked child, before its first slow path: take over what other threads of the parent had at hand, and
- * make random numbers differ from the parent's. */
-SLUB_SLOW void init_adopt(void);
+/* The gate in front of the slow paths of caches. Closed while a thread forks: the others wait here, holding nothing,
+ * instead of contending with it for every lock. Closed for good in the child until the first one that comes has
+ * taken over what other threads of the parent had at hand, and made random numbers differ from the parent's. */
+extern _Atomic uint32_t init_gate;
+SLUB_SLOW void init_pass_gate(void);
+
+SLUB_FAST void init_gate_check(void)
+{
+    if (unlikely(atomic_load_explicit(&init_gate, memory_order_relaxed) != 0))
+        init_pass_gate();
+}
 
 /* Give back everything that is free. Bytes. */
 uint64_t init_trim(void);

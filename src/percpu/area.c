@@ -59,6 +59,16 @@ void area_give_array(char *area, unsigned order, uint32_t at)
     h->ah_free[order] = at;
 }
 
+void area_note_array(char *area, unsigned id, unsigned order)
+{
+    struct area_head *h = area_head(area);
+    struct room *r = area_room(area, id);
+    if (id >= h->ah_end_id)
+        h->ah_end_id = id + 1;
+    r->ro_order = (uint8_t)(order + 1);
+    atomic_store_explicit(&r->ro_misses, 0, memory_order_relaxed);
+}
+
 bool area_grow_slot(char *area, unsigned id, unsigned order)
 {
     struct slot *s = area_slot(area, id);
@@ -74,8 +84,7 @@ bool area_grow_slot(char *area, unsigned id, unsigned order)
     atomic_store_explicit(&s->so_pos, to + n, memory_order_relaxed);
     atomic_store_explicit(&s->so_begin, to, memory_order_relaxed);
     atomic_store_explicit(area_end(area, id), array_end(to, order), memory_order_relaxed);
-    atomic_store_explicit(&r->ro_misses, 0, memory_order_relaxed);
-    r->ro_order = (uint8_t)(order + 1);
+    area_note_array(area, id, order);
     return true;
 }
 

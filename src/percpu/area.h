@@ -30,6 +30,7 @@ struct room {
 struct area_head {
     struct lock ah_lock;             /* shared back ends: held by the user of the area */
     uint32_t ah_next;                /* first word that no array has; 0 before first use */
+    uint32_t ah_end_id;              /* ids of slots that ever had an array are below; 0 when none */
     uint32_t ah_free[AREA_N_ORDERS]; /* first free array of each order, linked by their first word; 0: none */
 };
 
@@ -72,6 +73,9 @@ void area_init(char *area);
 /* Arrays of an area; 0 when it has no room. */
 uint32_t area_take_array(char *area, unsigned order);
 void area_give_array(char *area, unsigned order, uint32_t at);
+
+/* Note that the slot of `id` gets an array of `order`. */
+void area_note_array(char *area, unsigned id, unsigned order);
 
 /* Moves in an area that the caller owns. */
 size_t area_push_bulk(char *area, unsigned id, void *const *objs, size_t n);

@@ -18,7 +18,7 @@ char slub_closed_area[PERCPU_ROOMS] SLUB_HIDDEN SLUB_ALIGNED(64);
 struct hot slub_hot SLUB_ALIGNED(64);
 #endif
 
-bool percpu_must_adopt;
+static bool must_adopt; /* written by a process with one thread [lock:maintenance_lock] */
 
 static struct {
     enum percpu_backend backend;
@@ -59,7 +59,7 @@ void percpu_init(char *area, size_t bytes, percpu_sink *sink)
     } else {
         percpu.backend = BACKEND_LOCK;
     }
-    shared_init(area, percpu.n_areas);
+    shared_init(area, (unsigned)min_size(percpu.n_areas, 2 * os_cpu_count()));
 }
 
 enum percpu_backend percpu_backend(void) { return percpu.backend; }
@@ -118,12 +118,10 @@ static bool rseq_grow(unsigned cpu, unsigned id)
     ok = percpu_rseq_move_slot(cpu, id, to) == 1;
     if (ok && old_order != 0)
         area_give_array(area, old_order - 1, old_begin);
-    if (ok) {
-        r->ro_order = (uint8_t)(old_order + 1);
-        atomic_store_explicit(&r->ro_misses, 0, memory_order_relaxed);
-    } else {
+    if (ok)
+        area_note_array(area, id, old_order);
+    else
         area_give_array(area, old_order, to);
-    }
     atomic_store_explicit(area_end(area, id), ok ? array_end(to, old_order) : old_end, memory_order_release);
 out:
     lock_release(&percpu.maintenance_lock);
@@ -192,7 +190,7 @@ static unsigned rseq_drain(unsigned first, unsigned end, bool close, percpu_sink
         bool refused = false;
         if (area_head(area)->ah_next == 0)
             continue;
-        for (unsigned id = first; id < end; id++)
+        for (unsigned id = first; id < min_size(end, area_head(area)->ah_end_id); id++)
             refused |= !rseq_drain_slot_locked(area, id, close, sink);
         n_refused += refused;
     }
@@ -254,7 +252,7 @@ void percpu_fork_child(void)
         slub_hot.percpu_base = slub_closed_area;
     else
         shared_fork_child();
-    percpu_must_adopt = true;
+    must_adopt = true;
 }
 
 /* Every slot is out of reach while hot points to the closed area, so no fence is needed. */
@@ -264,7 +262,7 @@ static void rseq_adopt_locked(percpu_sink *sink)
         char *area = rseq_area(cpu);
         if (area_head(area)->ah_next == 0)
             continue;
-        for (unsigned id = GMAP_FIRST_CACHE; id < SLUB_MAX_CACHES; id++) {
+        for (unsigned id = GMAP_FIRST_CACHE; id < area_head(area)->ah_end_id; id++) {
             void *objs[PERCPU_CHUNK];
             size_t n;
             while ((n = area_pop_bulk(area, id, objs, PERCPU_CHUNK)) != 0)
@@ -277,12 +275,12 @@ static void rseq_adopt_locked(percpu_sink *sink)
 SLUB_SLOW bool percpu_adopt(percpu_sink *sink)
 {
     lock_acquire(&percpu.maintenance_lock);
-    bool must = percpu_must_adopt;
+    bool must = must_adopt;
     if (must && percpu.backend == BACKEND_RSEQ)
         rseq_adopt_locked(sink);
     else if (must)
         shared_drain(GMAP_FIRST_CACHE, SLUB_MAX_CACHES, sink);
-    percpu_must_adopt = false;
+    must_adopt = false;
     lock_release(&percpu.maintenance_lock);
     return must;
 }

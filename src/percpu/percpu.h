@@ -78,11 +78,10 @@ uint64_t percpu_drain_skipped(void);
 void percpu_fork_prepare(void);
 void percpu_fork_release(void);
 
-/* In the child: put everything out of reach until percpu_adopt(), which the first slow path calls (it sees
- * percpu_must_adopt). Children that only exec pay nothing; the others do not allocate the addresses that
- * their parent allocates next, and lose nothing that other threads had at hand. True for the caller that did it. */
+/* In the child: put everything out of reach until percpu_adopt(). Children that only exec pay nothing; the others do
+ * not allocate the addresses that their parent allocates next, and lose nothing that other threads had at hand.
+ * percpu_adopt() is true for the caller that did it. */
 void percpu_fork_child(void);
-extern bool percpu_must_adopt;
 bool percpu_adopt(percpu_sink *sink);
 
 #endif

@@ -52,11 +52,9 @@ static void thread_ends(void *record)
     struct thread_area *ta = record;
     own = THREAD_NONE; /* later destructors may allocate and free; they get nothing of their own again */
     lock_acquire(&area_head(ta->ta_area)->ah_lock);
-    for (unsigned id = GMAP_FIRST_CACHE; id < SLUB_MAX_CACHES; id++) {
+    for (unsigned id = GMAP_FIRST_CACHE; id < area_head(ta->ta_area)->ah_end_id; id++) {
         void *objs[PERCPU_CHUNK];
         size_t n;
-        if (area_room(ta->ta_area, id)->ro_order == 0)
-            continue;
         while ((n = area_pop_bulk(ta->ta_area, id, objs, PERCPU_CHUNK)) != 0)
             shared.sink(id, objs, n);
     }
@@ -189,11 +187,9 @@ struct drain {
 static void drain_area(char *area, void *arg)
 {
     const struct drain *d = arg;
-    for (unsigned id = d->first; id < d->end; id++) {
+    for (unsigned id = d->first; id < min_size(d->end, area_head(area)->ah_end_id); id++) {
         void *objs[PERCPU_CHUNK];
         size_t n;
-        if (area_room(area, id)->ro_order == 0)
-            continue;
         while ((n = area_pop_bulk(area, id, objs, PERCPU_CHUNK)) != 0)
             d->sink(id, objs, n);
     }
