@@ -264,8 +264,7 @@ static int take_option(struct bench_args *a, struct typed *t, int answer, char *
     }
 }
 
-/* ---- what depends on other words ----------------------------------------------------------------
- */
+/* ---- what depends on other words ----------------------------------------------------- */
 
 static int select_test(struct lab_config *c, const char *name, size_t chars)
 {

@@ -27,8 +27,7 @@
 
 #define MOST_INTERPRETERS 4 /* scripts that name scripts; the kernel's own limit */
 
-/* ---- the program -------------------------------------------------------------------------------
- */
+/* ---- the program --------------------------------------------------------------------- */
 
 static bool is_executable(const char *path)
 {
@@ -154,8 +153,7 @@ static int check_program(const char *command, const char *program)
     return CLI_DONE;
 }
 
-/* ---- the library and its options ----------------------------------------------------------------
- */
+/* ---- the library and its options ----------------------------------------------------- */
 
 static int choose_mode(const struct preload *p, const char **mode)
 {

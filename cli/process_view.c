@@ -158,8 +158,7 @@ static void read_module(pid_t pid, struct module *item, const char *program)
     elf_file_close(&f);
 }
 
-/* ---- the loader's order -------------------------------------------------------------------------
- */
+/* ---- the loader's order -------------------------------------------------------------- */
 
 /* Address of the loader's list head, found as a debugger finds it: AT_PHDR, PT_DYNAMIC, DT_DEBUG.
  */
@@ -241,8 +240,7 @@ static const struct module *find_malloc_owner(pid_t pid, struct modules *m)
     return only;
 }
 
-/* ---- slub
- * ---------------------------------------------------------------------------------------- */
+/* ---- slub ------------------------------------------------------------------------------ */
 
 static void read_slub(struct process_view *v, const struct module *item, const struct module *owner)
 {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define MIB            (1024.0 * 1024.0)
+#define WIDEST         100
 #define FEWEST_SAMPLES 10 /* below, a minimum says little */
 
 static const struct lab_config *config_of(const struct slab_view *v)
@@ -43,8 +44,7 @@ static bool is_peer(const struct lab_allocator *a)
     return !a->is_control && !a->is_slub;
 }
 
-/* ---- the header -------------------------------------------------------------------------------
- */
+/* ---- the header ---------------------------------------------------------------------- */
 
 static void print_allocator(const struct lab_config *c, const struct lab_allocator *a, FILE *out)
 {
@@ -94,109 +94,142 @@ void slab_print_header(const struct slab_view *v, FILE *out)
         fprintf(out, "note: fewer than %d samples a cell\n", FEWEST_SAMPLES);
 }
 
-/* ---- one table --------------------------------------------------------------------------------
- */
+/* ---- one table ------------------------------------------------------------------------- */
 
-static void print_column_heads(const struct slab_view *v, bool with_control, FILE *out)
-{
-    const struct lab_config *c = config_of(v);
-    fprintf(out, "%8s", "size");
-    for (size_t i = 0; i < c->n_allocators; i++) {
-        if (with_control || !c->allocators[i].is_control)
-            fprintf(out, "%*s", column_width(c), c->allocators[i].label);
-    }
-    fputc('\n', out);
-}
+/* The cells of one table, computed once. */
+struct grid {
+    size_t n_sizes;
+    double cell[LAB_MAX_ALLOCATORS][SLAB_MAX_SIZES];
+    double ratio[LAB_MAX_ALLOCATORS][SLAB_MAX_SIZES];
+};
 
-static void print_values(const struct slab_view *v, size_t k, unsigned column, FILE *out)
-{
-    const struct lab_config *c = config_of(v);
-    const struct lab_case *lab_case = &v->run->cases[k];
-
-    fprintf(out, "%s per %s, %s\n", v->in_ns ? "ns" : slab_view_tick_name(),
-            operation(&slab_tests[lab_case->test], column), lab_stat_name(v->stat));
-    print_column_heads(v, true, out);
-    for (size_t s = 0; s < lab_case->n_sizes; s++) {
-        fprintf(out, "%8zu", lab_case->sizes[s]);
-        for (size_t a = 0; a < c->n_allocators; a++)
-            fprintf(out, "%*.*f", column_width(c), v->in_ns ? 2 : 1,
-                    slab_view_cell(v, k, a, s, column));
-        fputc('\n', out);
-    }
-}
+enum { VALUES = 1, RATIOS = 2 }; /* parts of a table, side by side when they fit */
 
 /* What a row's ratios divide by: the best peer, or the first allocator when there is no peer. */
-static double baseline(const struct slab_view *v, size_t k, size_t s, unsigned column)
+static double baseline(const struct lab_config *c, const struct grid *g, size_t s)
 {
-    const struct lab_config *c = config_of(v);
     double best = 0;
     for (size_t a = 0; a < c->n_allocators; a++) {
-        if (!is_peer(&c->allocators[a]))
-            continue;
-        const double cell = slab_view_cell(v, k, a, s, column);
-        best = best == 0 || cell < best ? cell : best;
+        if (is_peer(&c->allocators[a]))
+            best = best == 0 || g->cell[a][s] < best ? g->cell[a][s] : best;
     }
-    for (size_t a = 0; a < c->n_allocators && best == 0; a++) {
-        if (!c->allocators[a].is_control)
-            best = slab_view_cell(v, k, a, s, column);
-    }
-    return best;
+    return best == 0 && c->n_allocators > 1 ? g->cell[1][s] : best;
 }
 
-static void print_baseline_name(const struct slab_view *v, FILE *out)
+static void fill_grid(const struct slab_view *v, size_t k, unsigned column, struct grid *g)
 {
     const struct lab_config *c = config_of(v);
+
+    g->n_sizes = v->run->cases[k].n_sizes;
+    for (size_t s = 0; s < g->n_sizes; s++) {
+        for (size_t a = 0; a < c->n_allocators; a++)
+            g->cell[a][s] = slab_view_cell(v, k, a, s, column);
+        const double base = baseline(c, g, s);
+        for (size_t a = 0; a < c->n_allocators; a++)
+            g->ratio[a][s] = base > 0 ? g->cell[a][s] / base : 1;
+    }
+}
+
+static void print_baseline_name(const struct lab_config *c, FILE *out)
+{
+    const char *separator = " ";
     size_t n_peers = 0;
+
     for (size_t a = 0; a < c->n_allocators; a++)
         n_peers += is_peer(&c->allocators[a]) ? 1 : 0;
     if (n_peers == 0) {
-        fprintf(out, "ratio to %s\n", c->allocators[1].label);
+        fprintf(out, "ratio to %s", c->allocators[1].label);
         return;
     }
     fprintf(out, n_peers == 1 ? "ratio to" : "ratio to the best of");
-    const char *separator = " ";
     for (size_t a = 0; a < c->n_allocators; a++) {
         if (is_peer(&c->allocators[a])) {
             fprintf(out, "%s%s", separator, c->allocators[a].label);
             separator = ", ";
         }
     }
+}
+
+/* Where the second part begins. */
+static void print_border(int parts, FILE *out)
+{
+    if (parts == (VALUES | RATIOS))
+        fprintf(out, " |");
+}
+
+static void print_heads(const struct slab_view *v, size_t k, unsigned column, int parts, FILE *out)
+{
+    const struct lab_config *c = config_of(v);
+
+    if (parts & VALUES)
+        fprintf(out, "%s per %s, %s", v->in_ns ? "ns" : slab_view_tick_name(),
+                operation(&slab_tests[v->run->cases[k].test], column), lab_stat_name(v->stat));
+    if (parts == (VALUES | RATIOS))
+        fprintf(out, " | ");
+    if (parts & RATIOS)
+        print_baseline_name(c, out);
+    fprintf(out, "\n%8s", "size");
+    for (size_t a = 0; a < c->n_allocators && (parts & VALUES); a++)
+        fprintf(out, "%*s", column_width(c), c->allocators[a].label);
+    print_border(parts, out);
+    for (size_t a = 1; a < c->n_allocators && (parts & RATIOS); a++)
+        fprintf(out, "%*s", column_width(c), c->allocators[a].label);
     fputc('\n', out);
 }
 
-static void print_ratios(const struct slab_view *v, size_t k, unsigned column, FILE *out)
+/* "geomean" and "worst": rows of ratios only. */
+static void print_foot(const struct lab_config *c, const struct grid *g, int parts, FILE *out)
 {
-    const struct lab_config *c = config_of(v);
-    const struct lab_case *lab_case = &v->run->cases[k];
-    double ratios[LAB_MAX_ALLOCATORS][SLAB_MAX_SIZES];
+    const int indent = parts & VALUES ? column_width(c) * (int)c->n_allocators : 0;
 
-    print_baseline_name(v, out);
-    print_column_heads(v, false, out);
-    for (size_t s = 0; s < lab_case->n_sizes; s++) {
-        const double base = baseline(v, k, s, column);
-        fprintf(out, "%8zu", lab_case->sizes[s]);
-        for (size_t a = 0; a < c->n_allocators; a++) {
-            ratios[a][s] = base > 0 ? slab_view_cell(v, k, a, s, column) / base : 1;
-            if (!c->allocators[a].is_control)
-                fprintf(out, "%*.2f", column_width(c), ratios[a][s]);
-        }
-        fputc('\n', out);
-    }
-    fprintf(out, "%8s", "geomean");
-    for (size_t a = 0; a < c->n_allocators; a++) {
-        if (!c->allocators[a].is_control)
-            fprintf(out, "%*.3f", column_width(c),
-                    lab_geometric_mean(ratios[a], lab_case->n_sizes));
-    }
-    fprintf(out, "\n%8s", "worst");
-    for (size_t a = 0; a < c->n_allocators; a++) {
+    fprintf(out, "%8s%*s", "geomean", indent, "");
+    print_border(parts, out);
+    for (size_t a = 1; a < c->n_allocators; a++)
+        fprintf(out, "%*.3f", column_width(c), lab_geometric_mean(g->ratio[a], g->n_sizes));
+    fprintf(out, "\n%8s%*s", "worst", indent, "");
+    print_border(parts, out);
+    for (size_t a = 1; a < c->n_allocators; a++) {
         double worst = 0;
-        for (size_t s = 0; s < lab_case->n_sizes; s++)
-            worst = ratios[a][s] > worst ? ratios[a][s] : worst;
-        if (!c->allocators[a].is_control)
-            fprintf(out, "%*.2f", column_width(c), worst);
+        for (size_t s = 0; s < g->n_sizes; s++)
+            worst = fmax(worst, g->ratio[a][s]);
+        fprintf(out, "%*.2f", column_width(c), worst);
     }
     fputc('\n', out);
+}
+
+static void print_table(const struct slab_view *v, size_t k, unsigned column, const struct grid *g,
+                        int parts, FILE *out)
+{
+    const struct lab_config *c = config_of(v);
+
+    print_heads(v, k, column, parts, out);
+    for (size_t s = 0; s < g->n_sizes; s++) {
+        fprintf(out, "%8zu", v->run->cases[k].sizes[s]);
+        for (size_t a = 0; a < c->n_allocators && (parts & VALUES); a++)
+            fprintf(out, "%*.*f", column_width(c), v->in_ns ? 2 : 1, g->cell[a][s]);
+        print_border(parts, out);
+        for (size_t a = 1; a < c->n_allocators && (parts & RATIOS); a++)
+            fprintf(out, "%*.2f", column_width(c), g->ratio[a][s]);
+        fputc('\n', out);
+    }
+    if (parts & RATIOS)
+        print_foot(c, g, parts, out);
+}
+
+static void print_column(const struct slab_view *v, size_t k, unsigned column, const struct grid *g,
+                         FILE *out)
+{
+    const struct lab_config *c = config_of(v);
+    const int columns = (int)c->n_allocators * 2 - 1;
+
+    if (c->n_allocators <= 2) {
+        print_table(v, k, column, g, VALUES, out);
+    } else if (8 + columns * column_width(c) + 2 <= WIDEST) {
+        print_table(v, k, column, g, VALUES | RATIOS, out);
+    } else {
+        print_table(v, k, column, g, VALUES, out);
+        print_table(v, k, column, g, RATIOS, out);
+    }
 }
 
 /* Six columns and a blank; a large value needs no decimals. */
@@ -237,8 +270,7 @@ static void print_all_stats(const struct slab_view *v, size_t k, FILE *out)
     }
 }
 
-/* ---- memory, slow paths, noise -----------------------------------------------------------------
- */
+/* ---- memory, slow paths, noise ------------------------------------------------------- */
 
 static void print_memory(const struct slab_view *v, size_t k, FILE *out)
 {
@@ -311,10 +343,9 @@ static void print_slow_paths(const struct slab_view *v, size_t k, size_t a, FILE
 }
 
 /* The same allocator twice: how far its two columns are apart is what no ratio can undercut. */
-static bool print_noise(const struct slab_view *v, size_t k, unsigned column, FILE *out)
+static bool print_noise(const struct slab_view *v, const struct grid *g, FILE *out)
 {
     const struct lab_config *c = config_of(v);
-    const struct lab_case *lab_case = &v->run->cases[k];
     bool printed = false;
 
     for (size_t a = 1; a < c->n_allocators; a++) {
@@ -323,15 +354,14 @@ static bool print_noise(const struct slab_view *v, size_t k, unsigned column, FI
             double largest = 0;
             if (strcmp(c->allocators[a].spec, c->allocators[b].spec) != 0)
                 continue;
-            for (size_t s = 0; s < lab_case->n_sizes; s++) {
-                const double base = slab_view_cell(v, k, a, s, column);
-                ratios[s] = base > 0 ? slab_view_cell(v, k, b, s, column) / base : 1;
+            for (size_t s = 0; s < g->n_sizes; s++) {
+                ratios[s] = g->ratio[a][s] > 0 ? g->ratio[b][s] / g->ratio[a][s] : 1;
                 largest = fmax(largest, fabs(ratios[s] - 1));
             }
             fprintf(out,
                     "A/A: %s and %s are the same: apart by %.1f %% at most, %.1f %% in geomean\n",
                     c->allocators[a].label, c->allocators[b].label, 100 * largest,
-                    100 * fabs(lab_geometric_mean(ratios, lab_case->n_sizes) - 1));
+                    100 * fabs(lab_geometric_mean(ratios, g->n_sizes) - 1));
             printed = true;
         }
     }
@@ -356,11 +386,10 @@ void slab_print_tables(const struct slab_view *v, FILE *out)
         if (v->all_stats)
             print_all_stats(v, k, out);
         for (unsigned column = 0; column < test->n_columns && !v->all_stats; column++) {
-            print_values(v, k, column, out);
-            if (compares) {
-                print_ratios(v, k, column, out);
-                has_noise |= print_noise(v, k, column, out);
-            }
+            static struct grid grid;
+            fill_grid(v, k, column, &grid);
+            print_column(v, k, column, &grid, out);
+            has_noise |= print_noise(v, &grid, out);
         }
         print_memory(v, k, out);
         for (size_t a = 0; a < c->n_allocators; a++)
