@@ -45,22 +45,20 @@ static void *row(const char *call, void *got, int err, bool want_block, int want
 static void too_large(void)
 {
     const size_t most = tk_opaque(SIZE_MAX), half = tk_opaque(PTRDIFF_MAX);
-    char *old = malloc(100);
-    /* A failed realloc keeps the block, which the compiler does not believe. */
-    const uintptr_t same = tk_opaque((uintptr_t)old);
+    /* volatile: a failed realloc keeps the block, which the compiler does not believe. */
+    char *volatile old = malloc(100);
 
     memset(old, 'o', 100);
     ROW(malloc(half + 1), false, ENOMEM);
     ROW(malloc(most), false, ENOMEM);
     ROW(calloc(most / 2 + 1, 2), false, ENOMEM);
     ROW(reallocarray(NULL, most / 2 + 1, 2), false, ENOMEM);
-    ROW(reallocarray((void *)same, most / 2 + 1, 2), false, ENOMEM);
-    ROW(realloc((void *)same, most - 100), false, ENOMEM);
+    ROW(reallocarray(old, most / 2 + 1, 2), false, ENOMEM);
+    ROW(realloc(old, most - 100), false, ENOMEM);
     ROW(memalign(4096, most - 4096), false, ENOMEM);
     ROW(aligned_alloc(4096, most - 4096), false, ENOMEM);
     ROW(valloc(most - 1), false, ENOMEM);
     ROW(pvalloc(most - 1), false, ENOMEM);
-    old = (char *)same;
     for (int i = 0; i < 100; i++)
         if (!tk_check(old[i] == 'o', "a failed call changed the old block"))
             break;

@@ -16,22 +16,61 @@ enum { COROUTINE = 8192, MOST_DEEP = 2048, PAINT = 0xa5 };
 
 static size_t thread_bytes;
 
+static const size_t sizes[] = {1, 100, 5000, 70000, 3u << 20};
+enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
+static char *blocks[3 * N_SIZES];
+
+static void allocate(void)
+{
+    for (size_t i = 0; i < N_SIZES; i++) {
+        blocks[3 * i] = malloc(sizes[i]);
+        blocks[3 * i + 1] = aligned_alloc(4096, sizes[i]);
+        blocks[3 * i + 2] = calloc(1, sizes[i]);
+    }
+}
+
+static void resize(void)
+{
+    for (size_t i = 0; i < 3 * N_SIZES; i++) {
+        blocks[i] = realloc(blocks[i], sizes[i / 3] * 2);
+        blocks[i][sizes[i / 3]] = 1;
+    }
+    for (size_t i = 0; i < 3 * N_SIZES; i++)
+        blocks[i] = realloc(blocks[i], sizes[i / 3] / 2 + 1);
+}
+
+static void release(void)
+{
+    for (size_t i = 0; i < 3 * N_SIZES; i++)
+        free(blocks[i]);
+}
+
+/* Enough of one size for every refill and flush there is. */
+static void many(void)
+{
+    static char *held[4000];
+
+    for (size_t i = 0; i < 4000; i++)
+        held[i] = malloc(200);
+    for (size_t i = 0; i < 4000; i++)
+        free(held[i]);
+}
+
+static void trim(void)
+{
+    malloc_trim(0);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} steps[] = {{"allocation", allocate}, {"realloc", resize}, {"free", release}, {"many", many}, {"trim", trim}};
+enum { N_STEPS = sizeof steps / sizeof steps[0] };
+
 static void all_calls(void)
 {
-    static const size_t sizes[] = {1, 100, 5000, 70000, 3u << 20};
-
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        char *p = malloc(sizes[i]), *q = aligned_alloc(4096, sizes[i]), *z = calloc(1, sizes[i]);
-
-        p[0] = q[0] = z[sizes[i] - 1] = 1;
-        p = realloc(p, sizes[i] * 2);
-        p[sizes[i]] = 1;
-        q = realloc(q, sizes[i] / 2 + 1);
-        free(p);
-        free(q);
-        free(z);
-    }
-    malloc_trim(0);
+    for (size_t i = 0; i < N_STEPS; i++)
+        steps[i].run();
 }
 
 static void *in_thread(void *unused)
@@ -105,17 +144,20 @@ static void coroutine(void *unused)
     tk_note("a coroutine of %zu KiB fine", bytes / 1024);
 }
 
-/* In the child nothing has run yet: slow paths, first uses and all. */
+/* In the child nothing has run yet: the steps take the slow paths and first uses too. */
 static void deepest(void *unused)
 {
     unsigned char *stack = stack_with_guard(256 * 1024);
     size_t idle = depth_of(nothing, stack, 256 * 1024);
-    size_t deep = depth_of(all_calls, stack, 256 * 1024) - idle;
 
     (void)unused;
-    tk_note("deepest %zu bytes", deep);
-    if (thread_bytes <= 16384)
-        tk_check(deep <= MOST_DEEP, "%zu bytes of stack on some path", deep);
+    for (size_t i = 0; i < N_STEPS; i++) {
+        size_t deep = depth_of(steps[i].run, stack, 256 * 1024) - idle;
+
+        tk_note("%s %zu bytes deep", steps[i].name, deep);
+        if (thread_bytes <= 16384)
+            tk_check(deep <= MOST_DEEP, "%s: %zu bytes of stack", steps[i].name, deep);
+    }
 }
 
 int main(int argc, char **argv)
