@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* One line per result, so that stored files compare by line. @argv: the words after "slub bench". 0 or
- * negative errno. */
+/* One line per result, so that stored files compare by line. @argv: the words after "slub bench". 0
+ * or negative errno. */
 int slab_json_write(const struct slab_view *v, char *const *argv, FILE *out);
 
 #endif

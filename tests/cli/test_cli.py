@@ -396,13 +396,26 @@ class Bench(BenchCase):
         text, stored = self.measure("--alloc", "system", "--alloc", "system:glibc.malloc.tcache_count=0",
                                     "--alloc", "system", "--sizes", "8,64", "--tests", "batch,pair",
                                     "--rounds", "2")
-        self.assertRegex(text, r"(?m)^ +size +control +system +system#2 +system#3$")
+        self.assertRegex(text, r"(?m)^ +size +control +system +system#2 +system#3 \| +system +system#2"
+                               r" +system#3$")
         self.assertIn("A/A: system and system#3 are the same", text)
         self.assertNotIn("system and system#2 are the same", text)
         for row in ("geomean", "worst", "start", "end", "idle", "peak"):
-            self.assertRegex(text, rf"(?m)^ +{row} +\d")
+            self.assertRegex(text, rf"(?m)^ +{row} +(\| +)?\d")
         self.assertLessEqual(max(map(len, text.splitlines())), 112)
         self.assertEqual(len(stored["results"]), 2 * 2 * 4)
+        # Every cell of the first table, value and ratio, is the summary's.
+        least = {(row["allocator"], row["size_bytes"]): row["min_ticks"] for row in stored["summary"]
+                 if (row["test"], row["op"]) == ("batch", "alloc")}
+        labels = [a["label"] for a in stored["allocators"]]
+        for size in (8, 64):
+            cells = [least[label, size] for label in labels]
+            ratios = [cell / min(cells[1:]) for cell in cells[1:]]
+            row = re.search(rf"(?m)^ +{size}( .*)$", text).group(1)
+            values, quotients = (list(map(float, part.split())) for part in row.split("|"))
+            self.assertEqual((len(values), len(quotients)), (len(cells), len(ratios)))
+            for shown, expected in zip(values + quotients, cells + ratios):
+                self.assertAlmostEqual(shown, expected, delta=0.06)
         # Interleaved: every allocator once in each round of each test.
         for start in range(0, 16, 4):
             labels = {r["allocator"] for r in stored["results"][start:start + 4]}
