@@ -57,10 +57,28 @@ SLUB_SLOW static void *allocate_or_throw(size_t size, size_t align)
 void *slub_new_slow(size_t size);
 void *slub_new_slow(size_t size) { return allocate_or_throw(size, 0); }
 
-/* The nothrow forms call the handler too; when it throws, the standard wants NULL, which needs a catch that C
- * does not have. So they ask once, and the handler only when it cannot be avoided is left out: a failing
- * nothrow new answers NULL. */
-static void *allocate_or_null(size_t size, size_t align) { return allocate(size, align); }
+/* The nothrow forms ask the handler too, and answer NULL when it throws. Catching is not for C: the C++ runtime's own
+ * form of the same name calls our throwing one inside a try block, so once memory is out it is the one to ask. */
+typedef void *nothrow_fn(size_t size, const void *tag);
+typedef void *nothrow_aligned_fn(size_t size, size_t align, const void *tag);
+
+static void *allocate_or_null(size_t size, const void *tag, const char *name)
+{
+    void *p = allocate(size, 0);
+    if (likely(p != NULL))
+        return p;
+    nothrow_fn *next = (nothrow_fn *)dlsym(RTLD_NEXT, name);
+    return next != NULL ? next(size, tag) : NULL;
+}
+
+static void *allocate_aligned_or_null(size_t size, size_t align, const void *tag, const char *name)
+{
+    void *p = allocate(size, align);
+    if (likely(p != NULL))
+        return p;
+    nothrow_aligned_fn *next = (nothrow_aligned_fn *)dlsym(RTLD_NEXT, name);
+    return next != NULL ? next(size, align, tag) : NULL;
+}
 
 #if !SLUB_ASM
 void *_Znwm(size_t size);
@@ -76,17 +94,27 @@ void *_ZnamSt11align_val_t(size_t size, size_t align);
 void *_ZnwmSt11align_val_tRKSt9nothrow_t(size_t size, size_t align, const void *tag);
 void *_ZnamSt11align_val_tRKSt9nothrow_t(size_t size, size_t align, const void *tag);
 
-EXPORT void *_ZnwmRKSt9nothrow_t(size_t size, const void *tag) { return (void)tag, allocate_or_null(size, 0); }
-EXPORT void *_ZnamRKSt9nothrow_t(size_t size, const void *tag) { return (void)tag, allocate_or_null(size, 0); }
 EXPORT void *_ZnwmSt11align_val_t(size_t size, size_t align) { return allocate_or_throw(size, align); }
 EXPORT void *_ZnamSt11align_val_t(size_t size, size_t align) { return allocate_or_throw(size, align); }
+
+EXPORT void *_ZnwmRKSt9nothrow_t(size_t size, const void *tag)
+{
+    return allocate_or_null(size, tag, "_ZnwmRKSt9nothrow_t");
+}
+
+EXPORT void *_ZnamRKSt9nothrow_t(size_t size, const void *tag)
+{
+    return allocate_or_null(size, tag, "_ZnamRKSt9nothrow_t");
+}
+
 EXPORT void *_ZnwmSt11align_val_tRKSt9nothrow_t(size_t size, size_t align, const void *tag)
 {
-    return (void)tag, allocate_or_null(size, align);
+    return allocate_aligned_or_null(size, align, tag, "_ZnwmSt11align_val_tRKSt9nothrow_t");
 }
+
 EXPORT void *_ZnamSt11align_val_tRKSt9nothrow_t(size_t size, size_t align, const void *tag)
 {
-    return (void)tag, allocate_or_null(size, align);
+    return allocate_aligned_or_null(size, align, tag, "_ZnamSt11align_val_tRKSt9nothrow_t");
 }
 
 #if !SLUB_ASM
