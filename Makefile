@@ -29,8 +29,10 @@ test: deps
 	$(MAKE) --no-print-directory build
 	ctest --preset release
 
-install: build
-	cmake -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) $(BUILD) >/dev/null
+# The prefix decides where libraries go and how programs find them, so it comes before the build.
+install:
+	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
+	$(MAKE) --no-print-directory build
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
 ci:
