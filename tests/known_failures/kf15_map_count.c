@@ -34,6 +34,28 @@ static void untouched_blocks(void *unused)
         free(blocks[i]);
 }
 
+/* Growing moves pages, and every range of moved pages can become a mapping of its own. */
+static void moved_blocks(void *unused)
+{
+    size_t n = tk_count(4000, 20000), most = 0;
+    char **blocks = mmap(NULL, n * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)unused;
+    for (size_t bytes = 100000; bytes <= 400000; bytes += 100000) {
+        for (size_t i = 0; i < n; i++) {
+            blocks[i] = realloc(blocks[i], bytes);
+            if (!tk_check(blocks[i] != NULL, "realloc of block %zu to %zu bytes", i, bytes))
+                return;
+            blocks[i][0] = blocks[i][bytes - 1] = 1;
+        }
+        most = tk_maps() > most ? tk_maps() : most;
+    }
+    tk_note("%zu blocks grown by realloc %zu maps", n, most);
+    tk_check(most < 2000, "%zu lines in maps after growing by realloc", most);
+    for (size_t i = 0; i < n; i++)
+        free(blocks[i]);
+}
+
 static size_t map_limit(void)
 {
     FILE *f = fopen("/proc/sys/vm/max_map_count", "r");
@@ -103,6 +125,7 @@ int main(int argc, char **argv)
 {
     tk_init("kf15", "number of mappings", argc, argv);
     tk_child("untouched blocks", untouched_blocks, NULL, 120);
+    tk_child("moved blocks", moved_blocks, NULL, 120);
     tk_child("at the limit", at_the_limit, NULL, 120);
     return tk_finish();
 }

@@ -50,10 +50,10 @@ static size_t any_size(struct model_worker *w)
 
     if (dice < 2)
         return 0;
-    if (dice < 80)
+    if (dice < 85)
         return rng_size(&w->rng, 1, 1024);
-    if (dice < 97)
-        return rng_size(&w->rng, 512, 32768);
+    if (dice < 99)
+        return rng_size(&w->rng, 256, 32768);
     return rng_size(&w->rng, 16384, w->run->max_bytes);
 }
 
