@@ -17,14 +17,8 @@ struct lock large_lock;
 static struct {
     struct list direct; /* blocks with a mapping of their own */
     _Atomic size_t n_direct;
-    uint64_t n_live, n_allocs, n_frees;
-    _Atomic uint64_t live_bytes;
+    uint64_t n_live, live_bytes, n_allocs, n_frees;
 } large = {.direct = {&large.direct, &large.direct}}; /* [lock:large_lock] */
-
-/* A program that uses much may keep more: half of what is live. So sizes that come and go stay, and what is kept
- * falls with what is used. */
-static bool is_over(void) { return dirty_bytes(&dirty_large) > large.live_bytes / 2 && dirty_is_over(&dirty_large); }
-static bool is_near(void) { return dirty_bytes(&dirty_large) > large.live_bytes / 2 && dirty_is_near(&dirty_large); }
 
 static size_t page_round(size_t size) { return round_up(max_size(size, 1), os_page_size()); }
 static uint64_t granules(size_t bytes) { return (bytes + SLUB_GRANULE_BYTES - 1) >> SLUB_GRANULE_SHIFT; }
@@ -118,6 +112,7 @@ void *large_alloc(size_t size, size_t align, bool *zeroed)
     uint64_t align_n = max_size(align >> SLUB_GRANULE_SHIFT, 1);
     lock_acquire(&large_lock);
     struct large *lg = runs_take_free(n + align_n - 1);
+    bool was_free = lg != NULL;
     if (lg == NULL) {
         lock_release(&large_lock);
         uint64_t first = region_take(n, align_n, NULL);
@@ -141,6 +136,8 @@ void *large_alloc(size_t size, size_t align, bool *zeroed)
     runs_map_used(lg, 0);
     count_in_locked(lg);
     uint64_t dirty = lg->lg_dirty;
+    if (dirty == 0 && was_free)
+        dirty_regret(&dirty_large, bytes);
     lock_release(&large_lock);
     if (zeroed != NULL)
         *zeroed = dirty == 0 || purge_if_sparse(lg);
@@ -182,7 +179,7 @@ static bool free_run(struct large *lg, uint64_t dirty)
     lg->lg_dirty = dirty != 0 ? dirty : 1;
     runs_put_free(lg);
     lock_release(&large_lock);
-    if (is_over())
+    if (dirty_is_over(&dirty_large))
         large_purge(false);
     return true;
 }
@@ -209,7 +206,7 @@ bool large_free(struct large *lg)
 uint64_t large_purge(bool all)
 {
     uint64_t bytes = 0;
-    while (all || is_near()) {
+    while (all || dirty_is_near(&dirty_large)) {
         lock_acquire(&large_lock);
         struct large *lg = runs_take_oldest_dirty();
         lock_release(&large_lock);
@@ -312,7 +309,7 @@ void *large_realloc(struct large *lg, size_t size)
     lock_release(&large_lock);
     if (!in_place)
         return move(lg, size);
-    if (is_over())
+    if (dirty_is_over(&dirty_large))
         large_purge(false);
     return address(lg);
 }

@@ -4,5 +4,5 @@
 
 #include "service/options.h"
 
-struct dirty dirty_slabs = {0, &options.dirty_bytes};
-struct dirty dirty_large = {0, &options.large_dirty_bytes};
+struct dirty dirty_slabs = {0, 0, &options.dirty_bytes};
+struct dirty dirty_large = {0, 0, &options.large_dirty_bytes};

@@ -97,6 +97,8 @@ static struct slab *pick_locked(struct pool_node *pn, const struct geometry *g)
                 pn->pn_count.pc_reuse++;
             if (order[i] == SLAB_EMPTY)
                 dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, g));
+            else if (order[i] == SLAB_CLEAN)
+                dirty_regret(&dirty_slabs, SLUB_GRANULE_BYTES);
             list_take_locked(pn, s);
             return s;
         }
