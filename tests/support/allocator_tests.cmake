@@ -9,13 +9,9 @@
 # variants choose the back end (SLUB_OPTIONS) or take the kernel's rseq area away (GLIBC_TUNABLES).
 # With NO_PRELOAD the program gets the library's path in SLUB_TEST_LIB instead and preloads it where it must.
 include_guard(GLOBAL)
-set(SLUB_TEST_SUPPORT_DIR ${CMAKE_CURRENT_LIST_DIR})
 if(NOT TARGET slub_test_support)
-    add_subdirectory(${SLUB_TEST_SUPPORT_DIR} ${CMAKE_BINARY_DIR}/tests/support)
+    add_subdirectory(${CMAKE_CURRENT_LIST_DIR} ${CMAKE_BINARY_DIR}/tests/support)
 endif()
-
-set(slub_allocator_slub slub_malloc)
-set(slub_allocator_slub-fast slub_malloc_fast_shared)
 
 function(slub_add_allocator_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "NO_PRELOAD" "TIMEOUT"
@@ -32,13 +28,15 @@ function(slub_add_allocator_test name)
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 120)
     endif()
+    set(target_of_slub slub_malloc)
+    set(target_of_slub-fast slub_malloc_fast_shared)
     foreach(allocator IN LISTS arg_ALLOCATORS)
         set(environment ${arg_ENVIRONMENT})
         if(NOT allocator STREQUAL "system")
-            if(NOT TARGET ${slub_allocator_${allocator}})
+            if(NOT TARGET ${target_of_${allocator}})
                 continue()
             endif()
-            set(library $<TARGET_FILE:${slub_allocator_${allocator}}>)
+            set(library $<TARGET_FILE:${target_of_${allocator}}>)
             list(APPEND environment SLUB_TEST_LIB=${library})
             if(NOT arg_NO_PRELOAD)
                 list(APPEND environment LD_PRELOAD=${library})
