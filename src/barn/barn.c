@@ -23,6 +23,7 @@ void barn_init(struct barn *bn, size_t stride_bytes, unsigned sheaf_order)
     memset(bn, 0, sizeof *bn);
     bn->bn_object_bytes = (uint32_t)(stride_bytes + sizeof(void *));
     bn->bn_sheaf_order = sheaf_order;
+    bn->bn_limit_bytes = min_size(BARN_FIRST_BYTES, options.barn_bytes);
 }
 
 static void drop_locked(struct barn *bn, struct sheaf *sh)
@@ -57,7 +58,7 @@ static void account(const struct barn *bn, int sheaves)
 static bool has_room_locked(const struct barn *bn)
 {
     uint64_t sheaf = (uint64_t)bn->bn_object_bytes * SHEAF_OBJS(bn->bn_sheaf_order);
-    return bn->bn_n_objs * bn->bn_object_bytes + sheaf <= options.barn_bytes &&
+    return bn->bn_n_objs * bn->bn_object_bytes + sheaf <= bn->bn_limit_bytes &&
            atomic_load_explicit(&total_bytes, memory_order_relaxed) + sheaf <= options.barn_total_bytes;
 }
 
@@ -90,6 +91,15 @@ static struct sheaf *room_locked(struct barn *bn)
     return sh;
 }
 
+/* The barn is empty, and slabs must serve what they were given for lack of room here: allow twice as much as they
+ * will serve this time. */
+static void learn_locked(struct barn *bn)
+{
+    uint64_t n = min_size(SHEAF_OBJS(bn->bn_sheaf_order), bn->bn_n_refused);
+    bn->bn_n_refused -= n;
+    bn->bn_limit_bytes = min_size(bn->bn_limit_bytes + 2 * n * bn->bn_object_bytes, options.barn_bytes);
+}
+
 struct sheaf *barn_open_filled(struct barn *bn)
 {
     lock_acquire(&bn->bn_lock);
@@ -98,6 +108,7 @@ struct sheaf *barn_open_filled(struct barn *bn)
     if (sh != NULL)
         return sh;
     bn->bn_count.bc_get_fails++;
+    learn_locked(bn);
     lock_release(&bn->bn_lock);
     return NULL;
 }
@@ -117,6 +128,7 @@ struct sheaf *barn_open_room(struct barn *bn, size_t n_offered)
     if (sh != NULL)
         return sh;
     bn->bn_count.bc_put_fails += n_offered;
+    bn->bn_n_refused += n_offered;
     lock_release(&bn->bn_lock);
     return NULL;
 }

@@ -5,8 +5,9 @@
  * here, so an object that is freed on one CPU and allocated on another costs one copy of its pointer.
  * The barn is a stack: what came last, and is warm, leaves first. The top sheaf may be partly filled.
  *
- * How much it keeps: at most options.barn_bytes and, with all other barns, options.barn_total_bytes, counting
- * strides and pointers; and after each second what stayed at the bottom all that second goes back to slabs.
+ * How much it keeps is learnt: BARN_FIRST_BYTES at first, more by what is wanted again after there was no room for
+ * it, at most options.barn_bytes and, with all other barns, options.barn_total_bytes, counting strides and
+ * pointers. After each second what stayed at the bottom all that second goes back to slabs.
  * Locking: the barn lock; meta's below it. */
 #ifndef SLUB_BARN_BARN_H
 #define SLUB_BARN_BARN_H
@@ -18,6 +19,8 @@
 #define SHEAF_MAX_ORDER 5
 #define SHEAF_OBJS(order) ((8u << (order)) - 2)
 #define SHEAF_MAX_OBJS SHEAF_OBJS(SHEAF_MAX_ORDER)
+
+#define BARN_FIRST_BYTES (256u << 10)
 
 struct sheaf {
     struct sheaf *sh_next;
@@ -37,6 +40,8 @@ struct barn {
     struct sheaf *bn_top;      /* stack of filled sheaves [lock:bn_lock] */
     struct sheaf *bn_spares;   /* empty ones [lock:bn_lock] */
     uint64_t bn_n_objs;        /* [lock:bn_lock] */
+    uint64_t bn_limit_bytes;   /* learnt [lock:bn_lock] */
+    uint64_t bn_n_refused;     /* objects without room that were not wanted again yet [lock:bn_lock] */
     uint64_t bn_low;           /* least bn_n_objs since bn_epoch_ms [lock:bn_lock] */
     uint64_t bn_epoch_ms;      /* [lock:bn_lock] */
     struct barn_counters bn_count; /* [lock:bn_lock] */

@@ -11,10 +11,11 @@
 
 static unsigned n_nodes; /* [const after the first cache] */
 
-static unsigned order_for(size_t stride, unsigned least_capacity)
+/* Largest sheaves that fit the budget, or hold least_capacity. */
+static unsigned order_for(size_t stride, uint64_t bytes, unsigned least_capacity)
 {
     unsigned order = 0;
-    while (order < SHEAF_MAX_ORDER && (2 * SHEAF_OBJS(order + 1) * stride <= options.sheaf_bytes ||
+    while (order < SHEAF_MAX_ORDER && (2 * SHEAF_OBJS(order + 1) * stride <= bytes ||
                                        2 * SHEAF_OBJS(order) < least_capacity))
         order++;
     return order;
@@ -27,7 +28,8 @@ void cache_init(struct slub_cache *c, uint32_t id, const struct geometry *g, siz
         n_nodes = (unsigned)min_size(os_node_bound(), POOL_MAX_NODES);
     c->ca_object_bytes = (uint32_t)object_bytes;
     c->ca_align_bytes = (uint32_t)align_bytes;
-    c->ca_max_order = order_for(g->stride_bytes, sheaf_capacity);
+    c->ca_max_order = (uint8_t)order_for(g->stride_bytes, options.sheaf_bytes, sheaf_capacity);
+    c->ca_cheap_order = (uint8_t)order_for(g->stride_bytes, options.sheaf_bytes / 8, sheaf_capacity);
     barn_init(&c->ca_barn0, g->stride_bytes, c->ca_max_order);
     atomic_store_explicit(&c->ca_barn[0], &c->ca_barn0, memory_order_release);
     pool_init(&c->ca_pool, id, g);
@@ -80,7 +82,7 @@ void cache_put_away(struct slub_cache *c, void *const *objs, size_t n)
 
 static size_t batch_now(struct slub_cache *c, bool *grown)
 {
-    size_t batch = percpu_batch(c->ca_pool.po_id, c->ca_max_order, grown);
+    size_t batch = percpu_batch(c->ca_pool.po_id, c->ca_cheap_order, c->ca_max_order, grown);
     if (*grown)
         atomic_fetch_add_explicit(&c->ca_grown, 1, memory_order_relaxed);
     return batch;

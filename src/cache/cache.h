@@ -21,7 +21,8 @@ struct slub_cache {
     struct pool ca_pool;      /* first: its id is first */
     uint32_t ca_object_bytes; /* as asked for [const] */
     uint32_t ca_align_bytes;  /* promised [const] */
-    uint32_t ca_max_order;    /* of its sheaves [const] */
+    uint8_t ca_max_order;     /* of its sheaves [const] */
+    uint8_t ca_cheap_order;   /* that a slot gets without much ado [const] */
     bool ca_is_class;         /* a size class: never destroyed [const] */
     struct barn ca_barn0;
     struct barn *_Atomic ca_barn[POOL_MAX_NODES]; /* 0 is there from the start */

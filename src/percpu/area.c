@@ -7,7 +7,7 @@
 #include "barn/barn.h"
 
 /* A slot gets twice the room when it missed this often since it got its present room. */
-enum { MISSES_TO_GROW = 4 };
+enum { MISSES_TO_GROW = 4, MISSES_TO_GROW_DEAR = 48 };
 
 _Static_assert(sizeof(struct slot) == 8, "layout.h");
 _Static_assert(offsetof(struct slot, so_pos) == SLOT_POS, "layout.h");
@@ -22,10 +22,11 @@ uint32_t array_end(uint32_t begin, unsigned order) { return begin + 2 * SHEAF_OB
 
 unsigned room_capacity(const struct room *r) { return r->ro_order == 0 ? 0 : 2 * SHEAF_OBJS(r->ro_order - 1); }
 
-bool room_wants_more(struct room *r, unsigned max_order)
+bool room_wants_more(struct room *r, unsigned cheap_order, unsigned max_order)
 {
+    uint8_t enough = r->ro_order <= cheap_order ? MISSES_TO_GROW : MISSES_TO_GROW_DEAR;
     uint8_t misses = atomic_load_explicit(&r->ro_misses, memory_order_relaxed);
-    if (r->ro_order == 0 || (r->ro_order - 1u < max_order && misses >= MISSES_TO_GROW))
+    if (r->ro_order == 0 || (r->ro_order - 1u < max_order && misses >= enough))
         return true;
     if (misses < UINT8_MAX)
         atomic_store_explicit(&r->ro_misses, (uint8_t)(misses + 1), memory_order_relaxed);

@@ -128,17 +128,17 @@ out:
     return ok;
 }
 
-size_t percpu_batch(unsigned id, unsigned max_order, bool *grown)
+size_t percpu_batch(unsigned id, unsigned cheap_order, unsigned max_order, bool *grown)
 {
     *grown = false;
     if (percpu.backend != BACKEND_RSEQ)
-        return shared_batch(id, max_order, grown);
+        return shared_batch(id, cheap_order, max_order, grown);
     unsigned cpu = percpu_rseq_where();
     if (cpu >= percpu.n_areas)
         return 1;
     struct room *r = area_room(rseq_area(cpu), id);
     /* Before its first use an area is without write access, and no slot there has an array. */
-    if (r->ro_order == 0 || room_wants_more(r, max_order))
+    if (r->ro_order == 0 || room_wants_more(r, cheap_order, max_order))
         *grown = rseq_grow(cpu, id);
     return max_size(room_capacity(r) / 2, 1);
 }

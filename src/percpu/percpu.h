@@ -59,8 +59,9 @@ size_t percpu_push_bulk(unsigned id, void *const *objs, size_t n);
 size_t percpu_pop_bulk(unsigned id, void **objs, size_t n);
 
 /* Objects to move at a time now: half the room of the caller's slot, at least 1. Counts a miss; after some
- * misses the slot gets twice the room, up to sheaves of `max_order` (see SHEAF_OBJS). *grown tells. */
-size_t percpu_batch(unsigned id, unsigned max_order, bool *grown);
+ * misses the slot gets twice the room, soon up to sheaves of `cheap_order` (see SHEAF_OBJS), late up to `max_order`.
+ * *grown tells. */
+size_t percpu_batch(unsigned id, unsigned cheap_order, unsigned max_order, bool *grown);
 
 /* Empty the slots of one cache (or of all, PERCPU_ALL) in every area, in batches to `sink`. With `close`, they
  * stay closed. Returns the number of areas that could not be drained. */

@@ -148,13 +148,13 @@ size_t shared_pop_bulk(unsigned id, void **objs, size_t n)
     return n;
 }
 
-size_t shared_batch(unsigned id, unsigned max_order, bool *grown)
+size_t shared_batch(unsigned id, unsigned cheap_order, unsigned max_order, bool *grown)
 {
     char *area = area_hold();
     if (area == NULL)
         return 1;
     struct room *r = area_room(area, id);
-    if (room_wants_more(r, max_order))
+    if (room_wants_more(r, cheap_order, max_order))
         *grown = area_grow_slot(area, id, r->ro_order);
     size_t batch = max_size(room_capacity(r) / 2, 1);
     area_let_go(area);

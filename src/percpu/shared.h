@@ -16,7 +16,7 @@ bool shared_init_threads(percpu_sink *sink);
 
 size_t shared_push_bulk(unsigned id, void *const *objs, size_t n);
 size_t shared_pop_bulk(unsigned id, void **objs, size_t n);
-size_t shared_batch(unsigned id, unsigned max_order, bool *grown);
+size_t shared_batch(unsigned id, unsigned cheap_order, unsigned max_order, bool *grown);
 unsigned shared_drain(unsigned first, unsigned end, percpu_sink *sink);
 uint64_t shared_n_objs(unsigned id);
 unsigned shared_capacity(unsigned id);
