@@ -16,5 +16,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
 find_program(SLUB_QEMU NAMES qemu-aarch64-static qemu-aarch64)
 if(SLUB_QEMU)
-    set(CMAKE_CROSSCOMPILING_EMULATOR ${SLUB_QEMU} -L /usr/aarch64-linux-gnu)
+    # It walks all pages of a reservation, so the address space must be small for programs to start at all.
+    find_program(SLUB_PRLIMIT prlimit REQUIRED)
+    set(CMAKE_CROSSCOMPILING_EMULATOR
+        ${SLUB_PRLIMIT} --as=17179869184 ${SLUB_QEMU} -L /usr/aarch64-linux-gnu)
 endif()
