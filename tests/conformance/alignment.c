@@ -32,7 +32,7 @@ static void natural_alignment(void *unused)
     struct rng r = {.s = tk_seed()};
 
     (void)unused;
-    for (size_t i = 0; i < 200000; i++) {
+    for (size_t i = 0; i < 20000; i++) {
         size_t bytes = rng_size(&r, 1, 200000), a = natural(bytes);
 
         judge(malloc(bytes), a, bytes, "malloc");
@@ -53,7 +53,7 @@ static void asked_alignment(void *unused)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
     (void)unused;
-    for (size_t i = 0; i < 60000; i++) {
+    for (size_t i = 0; i < 10000; i++) {
         unsigned shift = (unsigned)rng_below(&r, i % 64 == 0 ? 25 : 17);
         size_t align = (size_t)1 << shift, bytes = rng_size(&r, 1, 300000) - 1;
         void *p = NULL;

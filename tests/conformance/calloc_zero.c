@@ -13,12 +13,12 @@ enum { DIRT = 0xaa, MOST = 600 };
 
 static void *blocks[MOST];
 
-/* About 16 MiB of a size, or a few. */
+/* Half a MiB of a size, or a few. */
 static size_t count_of(size_t bytes)
 {
-    size_t n = ((size_t)4 << 20) / bytes;
+    size_t n = ((size_t)1 << 19) / bytes;
 
-    return n < 4 ? 4 : n > MOST ? MOST : n;
+    return n < 3 ? 3 : n > MOST ? MOST : n;
 }
 
 static void *dirty(size_t bytes)

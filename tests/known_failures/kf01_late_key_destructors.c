@@ -73,7 +73,7 @@ static void run_threads(size_t n)
 static void churn(void *arg)
 {
     static const char *const names[] = {"every round", "last round", "only frees"};
-    size_t n = tk_count(5000, 100000), rss, maps;
+    size_t n = tk_count(3000, 100000), rss, maps;
     double grown;
     long more_maps;
 

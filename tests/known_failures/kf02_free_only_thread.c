@@ -31,6 +31,7 @@ static struct {
 static const struct shape *shape;
 static atomic_int phase; /* 0: all replace; 1: odd producers give everything away; 2: end */
 static pthread_barrier_t filled;
+static atomic_int n_gave_up, n_took_over;
 
 /* What waits in the queue is not live: a quarter of a MiB at most, or 32 objects. */
 static size_t queue_room(void)
@@ -107,11 +108,13 @@ static void *produce(void *arg)
             /* The live set stays as large as it was: this producer grows by what its neighbour gives up. */
             for (; n < 2 * shape->n_objects; n++)
                 live[n] = fresh();
+            atomic_fetch_add(&n_took_over, 1);
         }
     }
     if (gives_up) {
         for (size_t i = 0; i < n; i++)
             hand_over(live[i]);
+        atomic_fetch_add(&n_gave_up, 1);
         if (shape->end == LEAVE)
             return NULL;
         wait_for_end();
@@ -119,9 +122,17 @@ static void *produce(void *arg)
     return NULL;
 }
 
+/* Until the odd producers have given everything away and the even ones have grown by as much. */
+static void wait_for_change(void)
+{
+    while (shape->end != REPLACE &&
+           (atomic_load(&n_gave_up) < N_PRODUCERS / 2 || atomic_load(&n_took_over) < N_PRODUCERS / 2))
+        tk_sleep(0.005);
+}
+
 static void run(void *arg)
 {
-    double seconds = tk_seconds(0.6, 30), live, ratio, mid;
+    double seconds = tk_seconds(0.4, 30), live, ratio, mid;
     pthread_t producers[N_PRODUCERS], reclaimer;
     size_t base;
 
@@ -135,6 +146,7 @@ static void run(void *arg)
     pthread_barrier_wait(&filled);
     tk_sleep(seconds / 4);
     atomic_store(&phase, shape->end == REPLACE ? 0 : 1);
+    wait_for_change();
     tk_sleep(seconds / 4);
     mid = (double)tk_rss();
     tk_sleep(seconds / 2);

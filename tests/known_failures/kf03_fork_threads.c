@@ -103,7 +103,8 @@ static void busy_forks(int n_forkers, size_t n, const char *name)
         pthread_join(busy[i], NULL);
     each_ms = (tk_now() - begin) * 1e3 / (double)atomic_load(&n_forks);
     tk_note("%s %lu forks %lu bad %.1f ms each", name, atomic_load(&n_forks), atomic_load(&n_bad), each_ms);
-    tk_check(each_ms < 120, "%s: %.1f ms per fork", name, each_ms);
+    /* 27 ms is what glibc takes; 20 times that is a gross slowdown on any machine. */
+    tk_check(each_ms < 27 * 20, "%s: %.1f ms per fork", name, each_ms);
 }
 
 static void from_main(void *n)
@@ -154,11 +155,11 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "first") == 0)
         return first_events();
     tk_init("kf03", "fork among busy threads", argc, argv);
-    n = tk_count(64, 1500);
+    n = tk_count(24, 1500);
     tk_child("main forks", from_main, &n, 300);
     tk_child("a thread forks", from_thread, &n, 300);
     tk_child("four threads fork", from_four, &n, 300);
-    for (size_t i = 0; i < tk_count(10, 200); i++) {
+    for (size_t i = 0; i < tk_count(6, 200); i++) {
         const char *const again[] = {tk_self(), "first", NULL};
         struct tk_exec e = {.argv = again, .limit_s = 20};
 

@@ -10,7 +10,7 @@ enum { SMALL = 200, KEEP_ONE_OF = 5000 };
 
 static void large(void *unused)
 {
-    size_t n = tk_count(256, 1024);
+    size_t n = tk_count(192, 1024);
     void **blocks = malloc(n * sizeof *blocks);
 
     (void)unused;
@@ -20,7 +20,7 @@ static void large(void *unused)
     }
     for (size_t i = 1; i < n; i++)
         free(blocks[i]);
-    tk_sleep(tk_seconds(0.5, 15));
+    tk_sleep(tk_seconds(0.2, 15));
     tk_note("after %zu MiB freed and idle %.1f MiB", n - 1, (double)tk_rss() / TK_MIB);
     tk_check((double)tk_rss() < 64 * TK_MIB, "idle with %.1f MiB", (double)tk_rss() / TK_MIB);
     free(blocks[0]);
@@ -29,7 +29,7 @@ static void large(void *unused)
 
 static void small(void *unused)
 {
-    size_t n = tk_count(500000, 2000000), peak;
+    size_t n = tk_count(250000, 2000000), peak;
     void **blocks = malloc(n * sizeof *blocks);
     int trimmed;
 
@@ -42,7 +42,7 @@ static void small(void *unused)
         if (i % KEEP_ONE_OF != 0)
             free(blocks[i]);
     peak = tk_peak_rss();
-    tk_sleep(tk_seconds(0.5, 15));
+    tk_sleep(tk_seconds(0.2, 15));
     tk_note("small: idle %.1f", (double)tk_rss() / TK_MIB);
     trimmed = malloc_trim(0);
     tk_note("trimmed %.1f of %.1f MiB", (double)tk_rss() / TK_MIB, (double)peak / TK_MIB);

@@ -48,7 +48,7 @@ static void steps(void *unused)
 
 static void dense(void *unused)
 {
-    size_t n = 1 << 20, last = tk_count(256, 1024) << 20, base = tk_rss();
+    size_t n = 1 << 20, last = tk_count(96, 1024) << 20, base = tk_rss();
     char *p = malloc(n);
 
     (void)unused;

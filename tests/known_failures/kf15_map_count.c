@@ -37,7 +37,7 @@ static void untouched_blocks(void *unused)
 /* Growing moves pages, and every range of moved pages can become a mapping of its own. */
 static void moved_blocks(void *unused)
 {
-    size_t n = tk_count(4000, 20000), most = 0;
+    size_t n = tk_count(3000, 20000), most = 0;
     char **blocks = mmap(NULL, n * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     (void)unused;

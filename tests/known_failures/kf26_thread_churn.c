@@ -12,7 +12,7 @@
 #include "rng.h"
 #include "testkit.h"
 
-enum { ALIVE = 64, WARM_UP = 2000 };
+enum { ALIVE = 64, WARM_UP = 1500 };
 enum end { JOINED, DETACHED, CANCELLED };
 
 static atomic_uint n_alive;
@@ -90,7 +90,7 @@ static void churn(void *arg)
     long more_maps;
 
     how = *(const enum end *)arg;
-    n = tk_count(4000, how == JOINED ? 100000 : 30000);
+    n = tk_count(3000, how == JOINED ? 100000 : 30000);
     run_threads(WARM_UP);
     first = settled_rss();
     maps = tk_maps();

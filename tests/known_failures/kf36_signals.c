@@ -23,7 +23,7 @@ enum { SLOTS = 256, EXIT_DAMAGED = 11 };
 static void storm(void *unused)
 {
     struct model_config config = {.ops = &model_malloc_ops, .n_threads = 4, .signals = true,
-                                  .seconds = tk_seconds(0.6, 60), .seed = tk_seed()};
+                                  .seconds = tk_seconds(0.4, 60), .seed = tk_seed()};
     struct model_result result;
 
     (void)unused;
@@ -83,7 +83,7 @@ static void handler_allocates(void *unused)
     struct rng r = {.s = tk_seed()};
     static void *blocks[SLOTS];
     static size_t sizes[SLOTS];
-    double end = tk_now() + tk_seconds(0.5, 10);
+    double end = tk_now() + tk_seconds(0.3, 10);
 
     (void)unused;
     every_millisecond(allocating_handler);
@@ -112,7 +112,7 @@ static void handler_jumps(void *unused)
     static void *blocks[SLOTS];
     static size_t sizes[SLOTS];
     static size_t i;
-    double end = tk_now() + tk_seconds(0.5, 10);
+    double end = tk_now() + tk_seconds(0.3, 10);
 
     (void)unused;
     r.s = tk_seed();
@@ -144,7 +144,7 @@ static void handler_jumps(void *unused)
 /* Says how it ended: "works", "hangs", "damage". */
 static const char *outcome_of(void (*fn)(void *), int *status)
 {
-    *status = tk_child_status(fn, NULL, tk_seconds(0.5, 10) + 4);
+    *status = tk_child_status(fn, NULL, tk_seconds(0.3, 10) + 4);
     if (WIFEXITED(*status) && WEXITSTATUS(*status) == EXIT_DAMAGED)
         return "damage";
     return *status == 0 ? "works" : *status == -1 ? "hangs" : tk_status_text(*status);

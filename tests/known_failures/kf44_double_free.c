@@ -33,7 +33,7 @@ static void *freed_once(void *arg)
 {
     enum { SLOTS = 4096 };
     struct rng r = {.s = tk_seed() + (uintptr_t)arg};
-    size_t n = tk_count(200000, 1000000);
+    size_t n = tk_count(50000, 1000000);
     void **slots = mmap(NULL, SLOTS * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *last = NULL;
 
@@ -61,7 +61,7 @@ static void no_false_alarm(void *unused)
     freed_once(NULL);
     for (int i = 0; i < 3; i++)
         pthread_join(t[i], NULL);
-    tk_note("no false alarm in %zu frees", 4 * tk_count(200000, 1000000));
+    tk_note("no false alarm in %zu frees", 4 * tk_count(50000, 1000000));
 }
 
 /* Neighbours of one slab, freed by two threads at once. */
@@ -157,7 +157,7 @@ static void twice_at_once(void *arg)
     pthread_t t;
 
     pthread_barrier_init(&barrier, NULL, 2);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 100; round++) {
         victim = malloc(*(size_t *)arg);
         pthread_create(&t, NULL, free_at_once, &barrier);
         free_at_once(&barrier);

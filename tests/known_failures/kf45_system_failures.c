@@ -202,7 +202,7 @@ static unsigned long every_nth(bool forever, double seconds)
 int main(int argc, char **argv)
 {
     tk_init("kf45", "failures of the system", argc, argv);
-    tk_note("one of up to %lu calls fails", every_nth(false, tk_seconds(1.5, 300)));
-    tk_note("all from one of up to %lu on fail", every_nth(true, tk_seconds(1.5, 300)));
+    tk_note("one of up to %lu calls fails", every_nth(false, tk_seconds(1, 300)));
+    tk_note("all from one of up to %lu on fail", every_nth(true, tk_seconds(1, 300)));
     return tk_finish();
 }

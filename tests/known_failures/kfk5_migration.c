@@ -9,7 +9,7 @@ static void storm(void *unused)
     int ids[4];
     struct model_config config = {.ops = &model_malloc_ops, .n_threads = 4 * (unsigned)tk_cpus(ids, 4),
                                   .moves = true, .signals = true, .max_bytes = 65536,
-                                  .seconds = tk_seconds(1, 30), .seed = tk_seed()};
+                                  .seconds = tk_seconds(0.6, 30), .seed = tk_seed()};
     struct model_result result;
 
     (void)unused;

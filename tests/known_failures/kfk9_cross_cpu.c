@@ -65,7 +65,7 @@ struct result {
 static void run(void *arg)
 {
     struct result *r = arg;
-    double seconds = tk_seconds(0.5, 10);
+    double seconds = tk_seconds(0.4, 10);
     pthread_t p, c;
 
     producer_cpu = r->from;

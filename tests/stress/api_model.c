@@ -19,6 +19,12 @@ static size_t kind_bytes(unsigned kind)
     return shapes[kind].bytes;
 }
 
+/* Without a wish, caches give 8. */
+static size_t kind_align(unsigned kind)
+{
+    return shapes[kind].align != 0 ? shapes[kind].align : 8;
+}
+
 static void *alloc(unsigned kind, size_t bytes)
 {
     return kind == 0 ? slub_alloc(bytes, 0) : slub_cache_alloc(caches[kind], 0);
@@ -65,6 +71,7 @@ static const struct model_ops ops = {
     .name = "libslub",
     .n_kinds = N_KINDS,
     .kind_bytes = kind_bytes,
+    .kind_align = kind_align,
     .alloc = alloc,
     .zalloc = zalloc,
     .aligned = aligned,

@@ -16,7 +16,8 @@
 struct model_ops {
     const char *name;
     unsigned n_kinds;
-    size_t (*kind_bytes)(unsigned kind); /* only asked for kinds above 0 */
+    size_t (*kind_bytes)(unsigned kind); /* these two are only asked for kinds above 0 */
+    size_t (*kind_align)(unsigned kind);
     void *(*alloc)(unsigned kind, size_t bytes);
     void *(*zalloc)(unsigned kind, size_t bytes);
     void *(*aligned)(size_t align, size_t bytes);

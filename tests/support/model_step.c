@@ -32,6 +32,7 @@ static void check_stamp(struct model_worker *w, const struct model_block *b, siz
 static void adopt(struct model_worker *w, struct model_block *b)
 {
     const struct model_ops *ops = w->run->config->ops;
+    size_t align;
 
     b->usable = ops->usable(b->kind, b->p);
     b->id = ((uint64_t)(w->index + 1) << 48) | ++w->n_stamps;
@@ -39,8 +40,9 @@ static void adopt(struct model_worker *w, struct model_block *b)
         model_fail(w->run, b, "usable size below the request", b->usable);
         b->usable = b->bytes;
     }
-    if (((uintptr_t)b->p & (b->bytes >= 16 ? 15 : 7)) != 0)
-        model_fail(w->run, b, "misaligned", 16);
+    align = b->kind != 0 ? ops->kind_align(b->kind) : b->bytes >= 16 ? 16 : 8;
+    if ((uintptr_t)b->p % align != 0)
+        model_fail(w->run, b, "misaligned", align);
     stamp_fill(b->p, b->usable, b->id);
 }
 
