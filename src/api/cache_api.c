@@ -40,7 +40,7 @@ static int create(struct slub_cache **out, const char *name, size_t size, const 
 {
     struct slub_cache_args a = {0};
     struct geometry g;
-    if ((flags & ~(SLUB_HWCACHE_ALIGN | SLUB_PANIC | SLUB_NO_MERGE)) != 0 || !is_name(name))
+    if ((flags & ~(SLUB_HWCACHE_ALIGN | SLUB_PANIC | SLUB_NO_MERGE)) != 0 || !is_name(name) || size == 0)
         return -EINVAL;
     if (args != NULL) {
         if (args->size < sizeof args->size || args->size > sizeof a)

@@ -52,7 +52,7 @@ EXPORT void *realloc(void *p, size_t size)
     if (p == NULL)
         return malloc(size);
     if (size == 0) {
-        free(p);
+        free_by_address(p, "realloc");
         return NULL;
     }
     return alloc_resize(p, size, "realloc");

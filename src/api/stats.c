@@ -155,6 +155,9 @@ int slub_snapshot(struct slub_info *out, struct slub_cache_info *caches, size_t 
         return -EINVAL;
     if (n != 0 && (caches == NULL || caches->size < sizeof caches->size))
         return -EINVAL;
+    for (size_t i = 1; i < n; i++)
+        if (((struct slub_cache_info *)(void *)((char *)caches + i * caches->size))->size != caches->size)
+            return -EINVAL;
     if (!init_ready())
         return 0;
     memset(&info, 0, sizeof info);

@@ -9,7 +9,9 @@
 #include "region/meta.h"
 #include "service/options.h"
 
-static unsigned n_nodes; /* [const after the first cache] */
+static unsigned n_nodes; /* [const after init] */
+
+void cache_init_machine(void) { n_nodes = (unsigned)min_size(os_node_bound(), POOL_MAX_NODES); }
 
 /* Largest sheaves that fit the budget, or hold least_capacity. */
 static unsigned order_for(size_t stride, uint64_t bytes, unsigned least_capacity)
@@ -24,8 +26,6 @@ static unsigned order_for(size_t stride, uint64_t bytes, unsigned least_capacity
 void cache_init(struct slub_cache *c, uint32_t id, const struct geometry *g, size_t object_bytes,
                 size_t align_bytes, unsigned sheaf_capacity)
 {
-    if (n_nodes == 0)
-        n_nodes = (unsigned)min_size(os_node_bound(), POOL_MAX_NODES);
     c->ca_object_bytes = (uint32_t)object_bytes;
     c->ca_align_bytes = (uint32_t)align_bytes;
     c->ca_max_order = (uint8_t)order_for(g->stride_bytes, options.sheaf_bytes, sheaf_capacity);
@@ -60,8 +60,8 @@ static struct barn *barn_get_node(struct slub_cache *c, unsigned node)
     return bn;
 }
 
-/* Objects that slow paths move over the stack at a time: 1 KiB. */
-enum { CHUNK = 128 };
+/* Objects that slow paths move over the stack at a time: 768 bytes. */
+enum { CHUNK = 96 };
 
 static void give_idle(struct slub_cache *c, struct barn *bn)
 {

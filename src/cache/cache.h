@@ -31,6 +31,9 @@ struct slub_cache {
     char ca_name[CACHE_NAME_MAX]; /* empty for size classes: made from the size when asked */
 };
 
+/* Look at the machine, once: a sandbox may forbid it later. */
+void cache_init_machine(void);
+
 /* Fill a fresh, zeroed cache. */
 void cache_init(struct slub_cache *c, uint32_t id, const struct geometry *g, size_t object_bytes,
                 size_t align_bytes, unsigned sheaf_capacity);

@@ -103,6 +103,8 @@ SLUB_SLOW bool init_now(void)
         struct region_sizes sizes = {heap_bytes(limit), area_bytes};
         init_failed = region_init(sizes, options.thp == THP_MADVISE) != 0;
         if (!init_failed) {
+            cache_init_machine();
+            registry_init_machine();
             sizeclass_init(options.kmalloc_classes);
             runs_init();
             pool_relief = relieve_all;

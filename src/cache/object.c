@@ -14,6 +14,10 @@ static void find_in_slab(const void *p, gmap_entry e, struct object *ob)
 {
     struct slub_cache *c = registry_get(gmap_id(e));
     ob->ob_cache = c;
+    if (c == NULL) { /* its cache is being destroyed */
+        ob->ob_kind = OBJECT_NEVER;
+        return;
+    }
     const struct geometry *g = &c->ca_pool.po_geometry;
     uint32_t offset = slab_offset(p);
     uint32_t index = geometry_index(g, offset);

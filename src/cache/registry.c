@@ -14,6 +14,10 @@
 struct slub_cache *_Atomic registry_by_id[SLUB_MAX_CACHES];
 struct lock registry_lock;
 
+static unsigned n_cpus; /* [const after init] */
+
+void registry_init_machine(void) { n_cpus = os_cpu_count(); }
+
 static unsigned next_id; /* where the search for a free id begins [lock:registry_lock] */
 
 int registry_geometry(struct geometry *g, size_t size, size_t align)
@@ -23,7 +27,7 @@ int registry_geometry(struct geometry *g, size_t size, size_t align)
         .min_order = (unsigned)options.min_order,
         .max_order = (unsigned)options.max_order,
         .min_objs = (unsigned)options.min_objects,
-        .n_cpus = os_cpu_count(),
+        .n_cpus = n_cpus,
     };
     return geometry_compute(g, size, align, &rules);
 }

@@ -11,6 +11,9 @@
 extern struct slub_cache *_Atomic registry_by_id[SLUB_MAX_CACHES];
 extern struct lock registry_lock;
 
+/* Look at the machine, once: a sandbox may forbid it later. */
+void registry_init_machine(void);
+
 /* NULL for an id that is not in use. */
 SLUB_FAST struct slub_cache *registry_get(unsigned id)
 {

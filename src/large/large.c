@@ -12,6 +12,9 @@
 /* Blocks of at least this size have their pages counted when it matters: a request of about a microsecond. */
 enum { COUNT_FROM = 1 << 20 };
 
+/* Blocks of at least this size move by their pages. */
+enum { MOVE_FROM = 4 << 20 };
+
 struct lock large_lock;
 
 static struct {
@@ -37,14 +40,26 @@ static void count_in_locked(const struct large *lg)
     large.live_bytes += lg->lg_bytes;
 }
 
+/* A mapping that begins at a multiple of `align`: a larger one, cut at both ends. */
+static void *map_aligned(size_t bytes, size_t align)
+{
+    char *p = bytes <= PTRDIFF_MAX - align ? os_map(bytes + align) : NULL;
+    if (p == NULL)
+        return NULL;
+    size_t head = round_up((uintptr_t)p, align) - (uintptr_t)p;
+    if (head != 0)
+        os_release(p, head);
+    if (head != align)
+        os_release(p + head + bytes, align - head);
+    return p + head;
+}
+
 static void *alloc_direct(size_t bytes, size_t align, bool *zeroed)
 {
-    if (align > os_page_size())
-        return NULL;
     struct large *lg = runs_record(0, 0);
     if (lg == NULL)
         return NULL;
-    void *p = os_map(bytes);
+    void *p = map_aligned(bytes, max_size(align, SLUB_GRANULE_BYTES));
     if (p == NULL) {
         runs_drop_record(lg);
         return NULL;
@@ -262,13 +277,14 @@ static void shrink_locked(struct large *lg, uint64_t n)
     runs_put_free(rest);
 }
 
-/* To a new place. Moving pages costs no copy and never holds the bytes twice. */
+/* To a new place. Moving pages costs no copy and never holds the bytes twice, but a mapping for ever: the kernel joins
+ * moved pages with no neighbour. */
 static void *move(struct large *lg, size_t size)
 {
     void *to = large_alloc(size, 1, NULL);
     if (to == NULL)
         return NULL;
-    bool moved = os_move(address(lg), to, lg->lg_bytes) == 0;
+    bool moved = lg->lg_bytes >= MOVE_FROM && os_move(address(lg), to, lg->lg_bytes) == 0;
     if (!moved)
         memcpy(to, address(lg), lg->lg_bytes);
     free_run(lg, moved ? 0 : resident_bytes(lg));

@@ -65,7 +65,8 @@ unsigned room_capacity(const struct room *r);
 uint32_t array_end(uint32_t begin, unsigned order);
 
 /* A slot that missed often, or has no array, should get one of twice the room (of order ro_order). Counts a miss
- * otherwise. Arrays of up to `cheap_order` come easily, larger ones, up to `max_order`, to slots that miss all the time. */
+ * otherwise. Arrays of up to `cheap_order` come easily, larger ones, up to `max_order`, to slots that miss all
+ * the time. */
 bool room_wants_more(struct room *r, unsigned cheap_order, unsigned max_order);
 
 void area_init(char *area);

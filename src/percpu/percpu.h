@@ -31,8 +31,8 @@
 
 enum percpu_backend { BACKEND_NONE, BACKEND_RSEQ, BACKEND_THREAD, BACKEND_LOCK };
 
-/* Objects that leave an area at a time: 1 KiB of stack. */
-#define PERCPU_CHUNK 128
+/* Objects that leave an area at a time: half a KiB of stack. */
+#define PERCPU_CHUNK 64
 
 /* Called with objects that leave a slot; they are the callee's now. */
 typedef void percpu_sink(unsigned id, void **objs, size_t n);

@@ -233,16 +233,20 @@ uint64_t pool_trim(struct pool *pool, bool pages)
     return bytes;
 }
 
-static bool give_up_clean(struct pool *pool, struct pool_node *pn)
+/* `dirty_too`: also slabs whose pages the system refused to take. */
+static bool give_up_granules(struct pool *pool, struct pool_node *pn, bool dirty_too)
 {
     bool any = false;
     for (;;) {
         struct slab *s = NULL;
         lock_acquire(&pn->pn_lock);
-        if (pn->pn_n_slabs[SLAB_CLEAN] != 0) {
-            s = list_last(&pn->pn_lists[SLAB_CLEAN], struct slab, sl_link);
+        unsigned list = pn->pn_n_slabs[SLAB_CLEAN] == 0 && dirty_too ? SLAB_EMPTY : SLAB_CLEAN;
+        if (pn->pn_n_slabs[list] != 0) {
+            s = list_last(&pn->pn_lists[list], struct slab, sl_link);
             list_remove(&s->sl_link);
-            pn->pn_n_slabs[SLAB_CLEAN]--;
+            pn->pn_n_slabs[list]--;
+            if (list == SLAB_EMPTY)
+                dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, &pool->po_geometry));
         }
         lock_release(&pn->pn_lock);
         if (s == NULL)
@@ -254,21 +258,23 @@ static bool give_up_clean(struct pool *pool, struct pool_node *pn)
     }
 }
 
-bool pool_relieve_space(struct pool *pool)
+static bool give_up_all(struct pool *pool, bool dirty_too)
 {
     bool any = false;
     memory_purge(pool, true);
     for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
         struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
         if (pn != NULL)
-            any |= give_up_clean(pool, pn);
+            any |= give_up_granules(pool, pn, dirty_too);
     }
     return any;
 }
 
+bool pool_relieve_space(struct pool *pool) { return give_up_all(pool, false); }
+
 void pool_tear_down(struct pool *pool)
 {
-    pool_relieve_space(pool);
+    give_up_all(pool, true);
     for (unsigned i = 1; i < POOL_MAX_NODES; i++) {
         struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
         if (pn != NULL)

@@ -5,7 +5,7 @@
  *
  * A slab is one granule (64 KiB). Its record lies in metadata:
  *
- *     | struct slab | state bytes, one an object | free bits, one an object |
+ *     | struct slab | state bytes, one an object and a 0 | free bits, one an object |
  *                   ^ the address map points here
  *
  * An object is live (state 1), or free in its slab (its bit set), or free elsewhere, in a sheaf or a barn

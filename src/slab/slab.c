@@ -10,15 +10,15 @@
 
 #include "base/check.h"
 
-enum { STEP_MAX = 1024 }; /* objects; bounds the draw below to 2 KiB of stack */
+enum { STEP_MAX = 256 }; /* objects; bounds the draw below to half a KiB of stack */
 
 void slab_init(struct slab *s, const struct geometry *g, uint64_t granule, unsigned node)
 {
     list_init(&s->sl_link);
     s->sl_granule = (uint32_t)granule;
     s->sl_node = (uint8_t)node;
-    s->sl_free = (uint64_t *)(void *)((char *)s + round_up(sizeof *s + g->n_objs, 8));
-    memset(s->sl_state, 0, g->n_objs);
+    s->sl_free = (uint64_t *)(void *)((char *)s + slab_bits_offset(g));
+    memset(s->sl_state, 0, g->n_objs + 1);
     slab_reset(s, g);
 }
 

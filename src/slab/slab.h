@@ -17,10 +17,17 @@ SLUB_FAST char *slab_base(const struct slab *s) { return gmap_address(s->sl_gran
 
 SLUB_FAST size_t slab_n_words(const struct geometry *g) { return (g->n_objs + 63) / 64; }
 
+/* Where the free bits begin in a record: behind one state byte more than there are objects, which is never 1, for the
+ * place where an object would begin that the slab has no room for. */
+SLUB_FAST size_t slab_bits_offset(const struct geometry *g)
+{
+    return round_up(sizeof(struct slab) + g->n_objs + 1, 8);
+}
+
 /* Bytes of a record with its state bytes and free bits. */
 SLUB_FAST size_t slab_record_bytes(const struct geometry *g)
 {
-    return round_up(sizeof(struct slab) + g->n_objs, 8) + slab_n_words(g) * 8;
+    return slab_bits_offset(g) + slab_n_words(g) * 8;
 }
 
 /* Make a fresh record: nothing in use, pages untouched. */
