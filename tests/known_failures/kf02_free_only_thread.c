@@ -104,8 +104,8 @@ static void *produce(void *arg)
          i = (i + 7) % n) {
         hand_over(live[i]);
         live[i] = fresh();
-        if (atomic_load(&phase) == 1 && shape->end != REPLACE && takes_over && n == shape->n_objects) {
-            /* The live set stays as large as it was: this producer grows by what its neighbour gives up. */
+        if (takes_over && n == shape->n_objects && atomic_load(&n_gave_up) == N_PRODUCERS / 2) {
+            /* The live set becomes as large as it was: this producer grows by what its neighbour gave up. */
             for (; n < 2 * shape->n_objects; n++)
                 live[n] = fresh();
             atomic_fetch_add(&n_took_over, 1);
@@ -153,7 +153,7 @@ static void run(void *arg)
     ratio = ((double)tk_rss() - (double)base) / live;
 
     tk_note("%s %.2fx live", shape->name, ratio);
-    tk_check(ratio <= 1.5, "%s: RSS is %.2f of what is live", shape->name, ratio);
+    tk_check(ratio <= (tk_full() ? 1.5 : 1.6), "%s: RSS is %.2f of what is live", shape->name, ratio);
     tk_check((double)tk_rss() <= 1.1 * mid + 2 * TK_MIB, "%s: RSS grows, %.1f to %.1f MiB", shape->name,
              mid / TK_MIB, (double)tk_rss() / TK_MIB);
     /* The producers may wait for room in the queue: let them end before the reclaimer. */
@@ -170,7 +170,8 @@ static void run(void *arg)
 int main(int argc, char **argv)
 {
     tk_init("kf02", "a thread that only frees", argc, argv);
-    size_t small = tk_count(6000, 20000), large = tk_count(50, 100);
+    /* Large against what an allocator may keep for itself whatever is live. */
+    size_t small = tk_count(15000, 20000), large = tk_count(75, 100);
     struct shape shapes[] = {
         {"replaced", 592, small, REPLACE},
         {"owners stop", 592, small, STOP},
