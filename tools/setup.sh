@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Installs what the build and the tests need, and nothing when it is all there.
 #
-# usage: tools/setup.sh [build|test|package]     (default: test; each includes the ones before)
+# usage: tools/setup.sh [build|test|package|cross]
+#   build    what the build needs              test     and what the tests need (the default)
+#   package  and what builds Debian packages   cross    test, and what the presets musl and aarch64 need
 # With apt-get and root or sudo it installs; otherwise it prints the one line to type and exits 2.
 set -eu
 
@@ -11,12 +13,14 @@ packages="build-essential cmake ninja-build pkg-config python3 libjansson-dev li
           libcmocka-dev"
 case $scope in
 build) ;;
-test | package) packages="$packages g++ clang valgrind strace gdb" ;;
+test | package | cross) packages="$packages g++ clang valgrind strace gdb" ;;
 *)
-    echo "setup.sh: unknown scope '$scope': say build, test or package" >&2
+    echo "setup.sh: unknown scope '$scope': say build, test, package or cross" >&2
     exit 2
     ;;
 esac
+[ "$scope" != cross ] || packages="$packages musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+    qemu-user qemu-system-arm"
 [ "$scope" != package ] || packages="$packages debhelper dpkg-dev groff-base"
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
