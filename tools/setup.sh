@@ -3,8 +3,10 @@
 # Installs what the build and the tests need, and nothing when it is all there.
 #
 # usage: tools/setup.sh [build|test|package|cross]
-#   build    what the build needs              test     and what the tests need (the default)
-#   package  and what builds Debian packages   cross    test, and what the presets musl and aarch64 need
+#   build    what the build needs
+#   test     and what the tests need (the default)
+#   package  test, and what builds the Debian packages
+#   cross    test, and what the presets musl and aarch64 need
 # With apt-get and root or sudo it installs; otherwise it prints the one line to type and exits 2.
 set -eu
 
