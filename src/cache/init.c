@@ -30,7 +30,6 @@ _Atomic bool init_is_done;
 _Atomic uint32_t init_gate;
 
 static struct lock init_lock;
-static bool init_failed; /* [lock:init_lock] */
 
 #if SLUB_STATE
 #define MODE_BUILT MODE_DEFAULT
@@ -90,7 +89,7 @@ static bool relieve_all(struct pool *asker, enum pool_relief what)
 SLUB_SLOW bool init_now(void)
 {
     lock_acquire(&init_lock);
-    if (!init_is_done && !init_failed) {
+    if (!init_is_done) { /* also again after a failure: memory may be back */
         options_parse_environment();
         if (options.mode == MODE_FAST && MODE_BUILT != MODE_FAST) {
             static const char why[] = "this library has one mode; fast is libslub-malloc-fast.so";
@@ -101,8 +100,7 @@ SLUB_SLOW bool init_now(void)
         while (area_bytes > limit / 8 && area_bytes > PERCPU_BYTES)
             area_bytes /= 2;
         struct region_sizes sizes = {heap_bytes(limit), area_bytes};
-        init_failed = region_init(sizes, options.thp == THP_MADVISE) != 0;
-        if (!init_failed) {
+        if (region_init(sizes, options.thp == THP_MADVISE) == 0) {
             cache_init_machine();
             registry_init_machine();
             sizeclass_init(options.kmalloc_classes);

@@ -9,8 +9,9 @@
 #include "region/region.h"
 #include "service/dirty.h"
 
-/* Blocks of at least this size have their pages counted when it matters: a request of about a microsecond. */
-enum { COUNT_FROM = 1 << 20 };
+/* calloc clears used runs up to this size, and purges longer ones: clearing costs about as much as faulting pages in
+ * again, but touches all of them. */
+enum { CLEAR_AT_MOST = 32 << 20 };
 
 /* Blocks of at least this size move by their pages. */
 enum { MOVE_FROM = 4 << 20 };
@@ -80,8 +81,7 @@ static void *alloc_direct(size_t bytes, size_t align, bool *zeroed)
 /* Cut [run) down to an aligned piece of n granules; what is cut off becomes free. */
 static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
 {
-    uint64_t base = slub_hot.heap_base >> SLUB_GRANULE_SHIFT;
-    uint64_t skip = round_up(base + lg->lg_first, align) - base - lg->lg_first;
+    uint64_t skip = runs_skip(lg, align);
     if (skip != 0) {
         struct large *head = runs_record(lg->lg_first, skip);
         if (head == NULL)
@@ -89,7 +89,6 @@ static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
         head->lg_dirty = lg->lg_dirty != 0 ? min_size(lg->lg_dirty, skip << SLUB_GRANULE_SHIFT) : 0;
         lg->lg_first += skip;
         lg->lg_n -= skip;
-        lg->lg_state = RUN_USED;
         runs_put_free(head);
     }
     if (lg->lg_n > n) {
@@ -99,52 +98,31 @@ static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
     }
 }
 
-static bool is_aligned(const struct large *lg, uint64_t align)
-{
-    return ((slub_hot.heap_base >> SLUB_GRANULE_SHIFT) + lg->lg_first) % align == 0;
-}
-
-/* Bytes of a block that have pages. */
-static uint64_t resident_bytes(const struct large *lg)
-{
-    size_t pages;
-    if (lg->lg_bytes < COUNT_FROM || !os_resident(address(lg), lg->lg_bytes, &pages))
-        return lg->lg_bytes;
-    return pages * os_page_size();
-}
-
-/* For calloc of a used run: clearing it costs about as much as faulting its pages in again, but touches all of them,
- * also those that have no memory now. True when it was purged, and so is zero. */
-static bool purge_if_sparse(struct large *lg)
-{
-    return resident_bytes(lg) < lg->lg_bytes / 2 && os_purge(address(lg), lg->lg_bytes) == 0;
-}
-
 void *large_alloc(size_t size, size_t align, bool *zeroed)
 {
     size_t bytes = page_round(size);
     uint64_t n = granules(bytes);
     uint64_t align_n = max_size(align >> SLUB_GRANULE_SHIFT, 1);
     lock_acquire(&large_lock);
-    struct large *lg = runs_take_free(n + align_n - 1);
+    struct large *lg = runs_take_free(n, align_n);
     bool was_free = lg != NULL;
     if (lg == NULL) {
         lock_release(&large_lock);
-        uint64_t first = region_take(n, align_n, NULL);
+        uint64_t n_taken = n + align_n - 1;
+        uint64_t first = region_take(n_taken, 1, NULL);
         if (first == REGION_NO_GRANULE)
             return alloc_direct(bytes, align, zeroed);
-        lg = runs_record(first, n);
+        lg = runs_record(first, n_taken);
         if (lg == NULL)
             return NULL; /* the granules stay unowned; metadata is out anyway */
         lock_acquire(&large_lock);
-    } else {
-        lg->lg_state = RUN_USED;
-        trim_locked(lg, n, align_n);
-        if (!is_aligned(lg, align_n)) { /* no record to cut it with */
-            runs_put_free(lg);
-            lock_release(&large_lock);
-            return NULL;
-        }
+    }
+    lg->lg_state = RUN_HELD;
+    trim_locked(lg, n, align_n);
+    if (runs_skip(lg, align_n) != 0) { /* no record to cut it with */
+        runs_put_free(lg);
+        lock_release(&large_lock);
+        return NULL;
     }
     lg->lg_state = RUN_USED;
     lg->lg_bytes = bytes;
@@ -155,7 +133,7 @@ void *large_alloc(size_t size, size_t align, bool *zeroed)
         dirty_regret(&dirty_large, bytes);
     lock_release(&large_lock);
     if (zeroed != NULL)
-        *zeroed = dirty == 0 || purge_if_sparse(lg);
+        *zeroed = dirty == 0 || (bytes > CLEAR_AT_MOST && os_purge(address(lg), bytes) == 0);
     return gmap_address(lg->lg_first);
 }
 
@@ -215,7 +193,7 @@ static bool free_direct(struct large *lg)
 
 bool large_free(struct large *lg)
 {
-    return lg->lg_state == RUN_DIRECT ? free_direct(lg) : free_run(lg, resident_bytes(lg));
+    return lg->lg_state == RUN_DIRECT ? free_direct(lg) : free_run(lg, lg->lg_bytes);
 }
 
 uint64_t large_purge(bool all)
@@ -287,7 +265,7 @@ static void *move(struct large *lg, size_t size)
     bool moved = lg->lg_bytes >= MOVE_FROM && os_move(address(lg), to, lg->lg_bytes) == 0;
     if (!moved)
         memcpy(to, address(lg), lg->lg_bytes);
-    free_run(lg, moved ? 0 : resident_bytes(lg));
+    free_run(lg, moved ? 0 : lg->lg_bytes);
     return to;
 }
 

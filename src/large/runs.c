@@ -56,7 +56,13 @@ static void unbin(struct large *lg)
     lg->lg_state = RUN_HELD;
 }
 
-struct large *runs_take_free(uint64_t n)
+uint64_t runs_skip(const struct large *lg, uint64_t align)
+{
+    uint64_t at = (slub_hot.heap_base >> SLUB_GRANULE_SHIFT) + lg->lg_first;
+    return round_up(at, align) - at;
+}
+
+struct large *runs_take_free(uint64_t n, uint64_t align)
 {
     for (unsigned b = bin_of(n); b < N_BINS; b++) {
         uint64_t bits = bin_bits[b / 64] >> (b % 64);
@@ -65,10 +71,10 @@ struct large *runs_take_free(uint64_t n)
             continue;
         }
         b += (unsigned)__builtin_ctzl(bits);
-        /* Only the first bins of lengths above EXACT can hold runs that are too short. */
+        /* Bins of lengths above EXACT can hold runs that are too short, all can hold runs in the wrong place. */
         for (struct list *l = bins[b].next; l != &bins[b]; l = l->next) {
             struct large *lg = container_of(l, struct large, lg_link);
-            if (lg->lg_n >= n) {
+            if (lg->lg_n >= n + runs_skip(lg, align)) {
                 unbin(lg);
                 return lg;
             }
@@ -122,6 +128,7 @@ void runs_put_free(struct large *lg)
     if ((neighbour = runs_take_after(lg->lg_first + lg->lg_n)) != NULL)
         absorb(lg, neighbour);
     unsigned b = bin_of(lg->lg_n);
+    lg->lg_dirty = min_size(lg->lg_dirty, lg->lg_n << SLUB_GRANULE_SHIFT);
     lg->lg_state = RUN_FREE;
     lg->lg_bytes = 0;
     map_free(lg);

@@ -24,8 +24,12 @@ struct large {
     struct list lg_age;     /* free and dirty: oldest last */
 };
 
-/* Smallest free run of at least n granules, taken out of its bin; NULL when there is none. */
-struct large *runs_take_free(uint64_t n);
+/* A short free run with room for n granules whose first is a multiple of `align` (in address), taken out of its bin;
+ * NULL when there is none. */
+struct large *runs_take_free(uint64_t n, uint64_t align);
+
+/* Granules to leave out at the start of a run for such a piece. */
+uint64_t runs_skip(const struct large *lg, uint64_t align);
 
 /* The free run that begins at, or ends before, this granule, taken out of its bin; NULL when it is not free. */
 struct large *runs_take_after(uint64_t granule);

@@ -27,9 +27,6 @@ int os_purge(void *p, size_t bytes);
 /* Give fresh pages of a committed range memory at once: cheaper than a fault for each. */
 int os_populate(void *p, size_t bytes);
 
-/* Pages of the range that have memory now. False when the system does not say. */
-bool os_resident(const void *p, size_t bytes, size_t *pages);
-
 /* Transparent huge pages: keep out of them, or ask for them. */
 int os_nohugepage(void *p, size_t bytes);
 int os_hugepage(void *p, size_t bytes);

@@ -82,22 +82,6 @@ static int advise(void *p, size_t bytes, int advice)
 int os_purge(void *p, size_t bytes) { return advise(p, bytes, MADV_DONTNEED); }
 int os_populate(void *p, size_t bytes) { return advise(p, bytes, MADV_POPULATE_WRITE_ADVICE); }
 
-bool os_resident(const void *p, size_t bytes, size_t *pages)
-{
-    unsigned char vec[512];
-    size_t page = os_page_size();
-    *pages = 0;
-    for (size_t at = 0; at < bytes; at += sizeof vec * page) {
-        size_t n = min_size((bytes - at) / page, sizeof vec);
-        if (fault_hit() ||
-            syscall_failed(raw_syscall(SYS_mincore, (long)p + (long)at, (long)(n * page), (long)vec, 0, 0, 0)))
-            return false;
-        for (size_t i = 0; i < n; i++)
-            *pages += vec[i] & 1;
-    }
-    return true;
-}
-
 int os_nohugepage(void *p, size_t bytes) { return advise(p, bytes, MADV_NOHUGEPAGE); }
 int os_hugepage(void *p, size_t bytes) { return advise(p, bytes, MADV_HUGEPAGE); }
 

@@ -38,7 +38,7 @@ int geometry_compute(struct geometry *g, size_t size, size_t align, const struct
 {
     if (size == 0 || size > GEOMETRY_MAX_OBJECT || !is_pow2(align) || align > GEOMETRY_MAX_OBJECT)
         return -EINVAL;
-    size_t stride = round_up(size, align);
+    size_t stride = round_up(max_size(size, GEOMETRY_MIN_OBJECT), align);
     if (stride > GEOMETRY_MAX_OBJECT)
         return -EINVAL;
     g->stride_bytes = (uint32_t)stride;

@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "region/layout.h"
 
+#define GEOMETRY_MIN_OBJECT 8 /* smaller ones take this much; indices then fit 16 bits */
 #define GEOMETRY_MAX_OBJECT 32768
 
 struct geometry {

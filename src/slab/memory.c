@@ -88,21 +88,6 @@ struct slab *memory_new_slab(struct pool *pool, unsigned node, bool *fell_back)
     return s;
 }
 
-/* Objects of more than half a page may never be touched as a whole, so before slabs of such objects are purged
- * their pages are counted, once. Returns whether that alone was enough. */
-static void count_pages_locked(struct pool_node *pn, const struct geometry *g)
-{
-    for (struct list *l = pn->pn_lists[SLAB_EMPTY].next; l != &pn->pn_lists[SLAB_EMPTY]; l = l->next) {
-        struct slab *s = container_of(l, struct slab, sl_link);
-        size_t pages;
-        if (s->sl_pages != SLAB_PAGES_UNKNOWN || !os_resident(slab_base(s), SLUB_GRANULE_BYTES, &pages))
-            continue;
-        dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, g));
-        s->sl_pages = (uint8_t)(pages * os_page_size() / (SLUB_GRANULE_BYTES / 16));
-        dirty_add(&dirty_slabs, (int64_t)memory_dirty_bytes(s, g));
-    }
-}
-
 static void sort_by_address(struct slab **s, size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -172,13 +157,6 @@ uint64_t memory_purge(struct pool *pool, bool all)
         struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
         if (pn == NULL)
             continue;
-        if (!all && pool->po_geometry.stride_bytes > os_page_size() / 2) {
-            lock_acquire(&pn->pn_lock);
-            count_pages_locked(pn, &pool->po_geometry);
-            lock_release(&pn->pn_lock);
-            if (!dirty_is_over(&dirty_slabs))
-                continue;
-        }
         while ((all || dirty_is_near(&dirty_slabs)) && purge_some(pool, pn, all ? 0 : 1, &bytes))
             ;
     }

@@ -14,12 +14,14 @@ struct slab *memory_new_slab(struct pool *pool, unsigned node, bool *fell_back);
  * left; with `all`, every one. Returns bytes. */
 uint64_t memory_purge(struct pool *pool, bool all);
 
-/* What an empty slab counts for: its pages when it was last looked at, before that all that was ever in use. */
+/* What an empty slab counts for. Nobody says which pages a program touched (mincore would, but sandboxes that allow
+ * memory calls end programs for it), so of what was ever in use this takes each object's first page whole and an
+ * eighth of the rest. */
 SLUB_FAST uint64_t memory_dirty_bytes(const struct slab *s, const struct geometry *g)
 {
-    if (s->sl_pages != SLAB_PAGES_UNKNOWN)
-        return (uint64_t)s->sl_pages * (SLUB_GRANULE_BYTES / 16);
-    return (uint64_t)s->sl_frontier * g->stride_bytes;
+    enum { FIRST = 4096 };
+    uint64_t each = g->stride_bytes <= FIRST ? g->stride_bytes : FIRST + (g->stride_bytes - FIRST) / 8;
+    return s->sl_frontier * each;
 }
 
 #endif

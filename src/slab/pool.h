@@ -36,8 +36,6 @@
 
 enum slab_list { SLAB_PARTIAL, SLAB_FULL = 4, SLAB_EMPTY, SLAB_CLEAN, SLAB_N_LISTS };
 
-#define SLAB_PAGES_UNKNOWN 0xff
-
 struct slab {
     struct list sl_link;      /* [lock:node] */
     uint64_t *sl_free;        /* free bits [lock:node] */
@@ -46,8 +44,7 @@ struct slab {
     uint16_t sl_frontier;     /* objects from here on were never used since pages were fresh [lock:node] */
     uint8_t sl_list;          /* enum slab_list, with the quarter added [lock:node] */
     uint8_t sl_node;          /* memory node [const] */
-    uint8_t sl_pages;         /* pages that had memory when it was last looked at; SLAB_PAGES_UNKNOWN */
-    uint8_t sl_unused[5];
+    uint8_t sl_unused[6];
     uint8_t sl_state[];       /* 1 live, 0 free; written by the owner of the object */
 };
 

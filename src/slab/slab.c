@@ -26,7 +26,6 @@ void slab_reset(struct slab *s, const struct geometry *g)
 {
     s->sl_n_free = 0;
     s->sl_frontier = 0;
-    s->sl_pages = SLAB_PAGES_UNKNOWN;
     memset(s->sl_free, 0, slab_n_words(g) * 8);
 }
 
@@ -96,8 +95,8 @@ size_t slab_take(struct slab *s, const struct geometry *g, struct random_stream 
     size_t got = 0;
     if (s->sl_n_free != 0) {
         size_t start = 0;
-        if (random != NULL && slab_n_words(g) > 1)
-            start = random_below(random, (uint32_t)slab_n_words(g));
+        if (random != NULL)
+            start = random_below(random, (s->sl_frontier + 63u) / 64); /* no bit is set behind the frontier */
         got = take_from_bits(s, g, start, out, n);
     }
     while (got < n && s->sl_frontier < g->n_objs)

@@ -96,15 +96,15 @@ static void rooms_grow_after_misses(void **state)
     struct room *room = area_room(area, FIRST_ID);
     unsigned misses = 0;
     (void)state;
-    assert_true(room_wants_more(room, 0)); /* no array yet */
+    assert_true(room_wants_more(room, 0, 0)); /* no array yet */
     assert_true(area_grow_slot(area, FIRST_ID, 0));
-    while (!room_wants_more(room, 3) && misses < 100)
+    while (!room_wants_more(room, 3, 3) && misses < 100)
         misses++;
     assert_in_range(misses, 1, 16);
     assert_true(area_grow_slot(area, FIRST_ID, 1));
-    assert_false(room_wants_more(room, 3)); /* counted anew */
+    assert_false(room_wants_more(room, 3, 3)); /* counted anew */
     for (int i = 0; i < 1000; i++)
-        assert_false(room_wants_more(room, 1)); /* at its most */
+        assert_false(room_wants_more(room, 1, 1)); /* at its most */
 }
 
 static void check(size_t i)

@@ -20,9 +20,12 @@ static size_t n_in_barn;
 static void *object(size_t i) { return (void *)(uintptr_t)(0x10000 + 16 * i); }
 static size_t number(const void *p) { return ((uintptr_t)p - 0x10000) / 16; }
 
+static struct slub_options at_start;
+
 static int setup(void **state)
 {
     (void)state;
+    options = at_start; /* a test that failed leaves its own behind */
     barn_init(&barn, 16, ORDER);
     memset(in_barn, 0, sizeof in_barn);
     n_in_barn = 0;
@@ -134,28 +137,56 @@ static void open_and_close(void **state)
     assert_int_equal(barn_n_objs(&barn), 1);
 }
 
+static void take_all(void)
+{
+    void *objs[PER_SHEAF];
+    size_t n;
+    while ((n = barn_get(&barn, objs, PER_SHEAF)) != 0)
+        while (n-- > 0)
+            note_out(objs[n]);
+}
+
+/* However much is refused and wanted again, what a barn learns to keep stays below the options. */
 static void caps_hold(void **state)
 {
     uint64_t *const caps[] = {&options.barn_bytes, &options.barn_total_bytes};
     struct rng r = unit_rng();
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
-        uint64_t before = *caps[i];
+        assert_int_equal(setup(state), 0);
         *caps[i] = 24 * 100; /* 100 objects of 16 bytes and a pointer */
-        while (put_some(&r, 10) != 0)
-            ;
-        assert_true(n_in_barn <= 100);
-        assert_true(n_in_barn > 100 - 2 * PER_SHEAF);
+        barn_init(&barn, 16, ORDER);
+        for (int round = 0; round < 50; round++) {
+            while (put_some(&r, 10) != 0)
+                ;
+            assert_true(n_in_barn <= 100);
+            assert_true(n_in_barn > 100 - 2 * PER_SHEAF);
+            take_all();
+        }
         assert_true(barn.bn_count.bc_put_fails > 0);
-        *caps[i] = 0;
-        void *objs[PER_SHEAF];
-        size_t n;
-        while ((n = barn_get(&barn, objs, PER_SHEAF)) != 0)
-            while (n-- > 0)
-                note_out(objs[n]);
-        assert_int_equal(put_some(&r, 1), 0);
-        *caps[i] = before;
     }
+    assert_int_equal(setup(state), 0);
+    options.barn_total_bytes = 0;
+    assert_int_equal(put_some(&r, 1), 0);
+}
+
+/* What was refused and then wanted is kept the next time. */
+static void limit_is_learnt(void **state)
+{
+    static void *objs[20000];
+    (void)state;
+    for (size_t i = 0; i < 20000; i++)
+        objs[i] = object(i);
+    size_t first = barn_put(&barn, objs, 20000), kept = first;
+    assert_in_range(first, 1, 19999);
+    for (int round = 0; round < 2000 && kept < 20000; round++) {
+        void *out[PER_SHEAF];
+        while (barn_get(&barn, out, PER_SHEAF) != 0)
+            ;
+        size_t now = barn_put(&barn, objs, 20000);
+        assert_true(now >= kept);
+        kept = now;
+    }
+    assert_true(kept == 20000);
 }
 
 /* Stored for a second without use: given up, but for what was used meanwhile. */
@@ -212,8 +243,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(last_in_leaves_first, setup, empty),
         cmocka_unit_test_setup_teardown(open_and_close, setup, empty),
         cmocka_unit_test_setup_teardown(caps_hold, setup, empty),
+        cmocka_unit_test_setup_teardown(limit_is_learnt, setup, empty),
         cmocka_unit_test_setup_teardown(idle_objects_leave, setup, empty),
         cmocka_unit_test_setup_teardown(memory_comes_back, setup, empty),
     };
+    at_start = options;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

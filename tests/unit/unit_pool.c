@@ -193,7 +193,7 @@ static void order_is_hard_to_guess(void **state)
 static size_t resident(const void *p)
 {
     size_t pages = 0;
-    if (!os_resident((char *)gmap_address(gmap_granule(p)), SLUB_GRANULE_BYTES, &pages))
+    if (!unit_resident((char *)gmap_address(gmap_granule(p)), SLUB_GRANULE_BYTES, &pages))
         skip();
     return pages;
 }

@@ -231,7 +231,7 @@ static void purging_all_leaves_nothing_dirty(void **state)
     size_t pages;
     uint64_t end = atomic_load(&slub_hot.n_granules);
     for (uint64_t g = 0; g < end; g++)
-        if (os_resident(gmap_address(g), SLUB_GRANULE_BYTES, &pages))
+        if (unit_resident(gmap_address(g), SLUB_GRANULE_BYTES, &pages))
             assert_int_equal(pages, 0);
     check_map();
 }
