@@ -12,7 +12,8 @@
 
 #include "testkit.h"
 
-enum { COROUTINE = 8192, MOST_DEEP = 2048, PAINT = 0xa5 };
+/* OWN: what a step of this test needs for itself. */
+enum { COROUTINE = 8192, MOST_DEEP = 2048, OWN = 64, PAINT = 0xa5 };
 
 static size_t thread_bytes;
 
@@ -156,7 +157,7 @@ static void deepest(void *unused)
 
         tk_note("%s %zu bytes deep", steps[i].name, deep);
         if (thread_bytes <= 16384)
-            tk_check(deep <= MOST_DEEP, "%s: %zu bytes of stack", steps[i].name, deep);
+            tk_check(deep <= MOST_DEEP + OWN, "%s: %zu bytes of stack", steps[i].name, deep);
     }
 }
 

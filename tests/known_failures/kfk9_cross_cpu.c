@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Case K9: allocated on one CPU, freed on another. It must not collapse against both on one CPU, nor pile up. */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "testkit.h"
 
@@ -19,6 +19,16 @@ static struct {
 static atomic_bool must_stop;
 static int producer_cpu, consumer_cpu;
 static size_t n_passed;
+static double producer_busy, consumer_busy; /* seconds on a CPU */
+
+/* Other programs may hold a CPU for longer than the whole test; what counts is the time that was had. */
+static double busy_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
 
 static void *produce(void *unused)
 {
@@ -29,7 +39,7 @@ static void *produce(void *unused)
         char *p;
 
         if (tail - atomic_load_explicit(&ring.head, memory_order_acquire) == RING) {
-            sched_yield();
+            tk_sleep(20e-6);
             continue;
         }
         p = malloc(BYTES);
@@ -37,6 +47,7 @@ static void *produce(void *unused)
         ring.slots[tail % RING] = p;
         atomic_store_explicit(&ring.tail, ++tail, memory_order_release);
     }
+    producer_busy = busy_now();
     return unused;
 }
 
@@ -47,13 +58,14 @@ static void *consume(void *unused)
     tk_pin(consumer_cpu);
     while (!atomic_load_explicit(&must_stop, memory_order_relaxed)) {
         if (head == atomic_load_explicit(&ring.tail, memory_order_acquire)) {
-            sched_yield();
+            tk_sleep(20e-6);
             continue;
         }
         free(ring.slots[head % RING]);
         atomic_store_explicit(&ring.head, ++head, memory_order_release);
     }
     n_passed = head;
+    consumer_busy = busy_now();
     return unused;
 }
 
@@ -76,8 +88,8 @@ static void run(void *arg)
     atomic_store(&must_stop, true);
     pthread_join(p, NULL);
     pthread_join(c, NULL);
-    r->per_second = (double)n_passed / seconds;
-    tk_note("%s %.1f M/s %.1f MiB", r->from == r->to ? "same CPU" : "two CPUs", r->per_second / 1e6,
+    r->per_second = (double)n_passed / (producer_busy > consumer_busy ? producer_busy : consumer_busy);
+    tk_note("%s %.1f M per busy second %.1f MiB", r->from == r->to ? "same CPU" : "two CPUs", r->per_second / 1e6,
             (double)tk_peak_rss() / TK_MIB);
     tk_check((double)tk_peak_rss() < 64 * TK_MIB, "peak %.1f MiB", (double)tk_peak_rss() / TK_MIB);
 }
@@ -95,7 +107,7 @@ int main(int argc, char **argv)
     tk_child("same CPU", run, &r[0], 60);
     tk_child("two CPUs", run, &r[1], 60);
     /* 40 % is asked for; a test on a busy machine judges 20 times wider. */
-    tk_check(r[1].per_second >= 0.4 / 20 * r[0].per_second, "%.0f against %.0f per second",
+    tk_check(r[1].per_second >= 0.4 / 20 * r[0].per_second, "%.0f against %.0f per busy second",
              r[1].per_second, r[0].per_second);
     return tk_finish();
 }

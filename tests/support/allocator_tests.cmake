@@ -3,10 +3,11 @@
 #
 #   slub_add_allocator_test(<name> COMMAND <argv...> [ALLOCATORS slub slub-fast system]
 #                           [VARIANTS plain thread lock norseq] [LABELS fast|slow] [TIMEOUT s]
-#                           [ENVIRONMENT NAME=VALUE...] [NO_PRELOAD])
+#                           [ENVIRONMENT NAME=VALUE...] [NO_PRELOAD] [PORTABLE])
 #
 # makes one ctest per allocator and variant, <name>.<allocator>[.<variant>]. The allocator comes by LD_PRELOAD;
 # variants choose the back end (SLUB_OPTIONS) or take the kernel's rseq area away (GLIBC_TUNABLES).
+# Where the tests run elsewhere (SLUB_TEST_HOST is off) the programs are built, and only PORTABLE ones are tests.
 # With NO_PRELOAD the program gets the library's path in SLUB_TEST_LIB instead and preloads it where it must.
 include_guard(GLOBAL)
 if(NOT TARGET slub_test_support)
@@ -14,8 +15,11 @@ if(NOT TARGET slub_test_support)
 endif()
 
 function(slub_add_allocator_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "NO_PRELOAD" "TIMEOUT"
+    cmake_parse_arguments(PARSE_ARGV 1 arg "NO_PRELOAD;PORTABLE" "TIMEOUT"
         "COMMAND;ALLOCATORS;VARIANTS;LABELS;ENVIRONMENT")
+    if(NOT SLUB_TEST_HOST AND NOT arg_PORTABLE)
+        return()
+    endif()
     if(NOT arg_ALLOCATORS)
         set(arg_ALLOCATORS slub)
     endif()
