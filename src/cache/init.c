@@ -82,7 +82,7 @@ static void relieve(struct slub_cache *c, void *arg)
 static bool relieve_all(struct pool *asker, enum pool_relief what)
 {
     struct relief r = {asker, what, false};
-    registry_each(relieve, &r);
+    registry_try_each(relieve, &r);
     return r.any;
 }
 
@@ -162,7 +162,7 @@ static void fork_prepare(void)
     atomic_store_explicit(&init_gate, GATE_FORK, memory_order_relaxed);
     lock_acquire(&registry_lock);
     percpu_fork_prepare();
-    registry_each(lock_one, NULL);
+    registry_each_locked(lock_one, NULL);
     lock_acquire(&large_lock);
     spare_lock_acquire();
     lock_acquire(&region_lock);
@@ -179,7 +179,7 @@ static void fork_release(void)
     lock_release(&region_lock);
     spare_lock_release();
     lock_release(&large_lock);
-    registry_each(unlock_one, NULL);
+    registry_each_locked(unlock_one, NULL);
     percpu_fork_release();
     lock_release(&registry_lock);
     atomic_store_explicit(&init_gate, 0, memory_order_release);

@@ -18,6 +18,7 @@ static unsigned n_cpus; /* [const after init] */
 
 void registry_init_machine(void) { n_cpus = os_cpu_count(); }
 
+static uint64_t registry_is_leaving[SLUB_MAX_CACHES / 64]; /* ids of caches being torn down [lock:registry_lock] */
 static unsigned next_id; /* where the search for a free id begins [lock:registry_lock] */
 
 int registry_geometry(struct geometry *g, size_t size, size_t align)
@@ -76,7 +77,7 @@ int registry_create(struct slub_cache **out, const char *name, const struct geom
     lock_acquire(&registry_lock);
     for (unsigned i = 0; i < n_ids; i++) {
         unsigned id = first + (next_id + i) % n_ids;
-        if (registry_get(id) != NULL)
+        if (registry_get(id) != NULL || (registry_is_leaving[id / 64] >> (id % 64) & 1) != 0)
             continue;
         next_id = id - first + 1;
         cache_init(c, id, g, object_bytes, align_bytes, sheaf_capacity);
@@ -93,9 +94,16 @@ int registry_create(struct slub_cache **out, const char *name, const struct geom
 
 void registry_remove(struct slub_cache *c)
 {
+    /* The id stays taken until its addresses have been let go: NULL, then a walk no longer sees it, and only after the
+     * teardown may the id be given out again. */
+    unsigned id = c->ca_pool.po_id;
+    lock_acquire(&registry_lock);
+    registry_is_leaving[id / 64] |= 1ull << (id % 64);
+    atomic_store_explicit(&registry_by_id[id], NULL, memory_order_release);
+    lock_release(&registry_lock);
     pool_tear_down(&c->ca_pool);
     lock_acquire(&registry_lock);
-    atomic_store_explicit(&registry_by_id[c->ca_pool.po_id], NULL, memory_order_release);
+    registry_is_leaving[id / 64] &= ~(1ull << (id % 64));
     for (unsigned i = 1; i < POOL_MAX_NODES; i++)
         if (c->ca_barn[i] != NULL)
             meta_free(c->ca_barn[i], sizeof(struct barn));
@@ -104,6 +112,21 @@ void registry_remove(struct slub_cache *c)
 }
 
 void registry_each(void (*fn)(struct slub_cache *c, void *arg), void *arg)
+{
+    lock_acquire(&registry_lock);
+    registry_each_locked(fn, arg);
+    lock_release(&registry_lock);
+}
+
+void registry_try_each(void (*fn)(struct slub_cache *c, void *arg), void *arg)
+{
+    if (!lock_try(&registry_lock))
+        return;
+    registry_each_locked(fn, arg);
+    lock_release(&registry_lock);
+}
+
+void registry_each_locked(void (*fn)(struct slub_cache *c, void *arg), void *arg)
 {
     for (unsigned id = GMAP_FIRST_CACHE; id < SLUB_MAX_CACHES; id++) {
         struct slub_cache *c = registry_get(id);

@@ -30,8 +30,11 @@ int registry_create(struct slub_cache **out, const char *name, const struct geom
 /* Remove an empty cache that nobody uses any more. */
 void registry_remove(struct slub_cache *c);
 
-/* Call fn for every cache, in order of id. */
+/* Call fn for every cache, in order of id, under registry_lock, so that none goes away meanwhile. The second form is
+ * for holders of the lock, the third for those who may hold locks below it: it does nothing when the lock is taken. */
 void registry_each(void (*fn)(struct slub_cache *c, void *arg), void *arg);
+void registry_each_locked(void (*fn)(struct slub_cache *c, void *arg), void *arg);
+void registry_try_each(void (*fn)(struct slub_cache *c, void *arg), void *arg);
 
 /* Geometry by the options and the machine. */
 int registry_geometry(struct geometry *g, size_t size, size_t align);

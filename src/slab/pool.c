@@ -117,8 +117,7 @@ size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
     struct random_stream *random = pool->po_random ? &pn->pn_random : NULL;
     size_t got = 0;
     lock_acquire(&pn->pn_lock);
-    /* In its first slab a pool takes pages into use one by one and lets earlier ones be used up first;
-     * later it takes whole extents and mixes them. */
+    /* In its first slab a pool takes pages into use one by one, later whole extents. */
     bool young = is_young_locked(pn);
     while (got < n) {
         struct slab *s = pick_locked(pn, g);
@@ -140,10 +139,10 @@ size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
     }
     pn->pn_n_out += got;
     pn->pn_count.pc_take += got;
-    if (random != NULL && !young)
+    if (random != NULL)
         random_shuffle(random, out, got);
     lock_release(&pn->pn_lock);
-    if (random == NULL || young)
+    if (random == NULL)
         for (size_t i = 0; i < got / 2; i++) { /* the last is used first */
             void *t = out[i];
             out[i] = out[got - 1 - i];

@@ -2,7 +2,7 @@
 /* Free bits, frontier and order of objects in one slab; see slab.h. Layer: L4. Locking: the node's.
  *
  * Randomness: what comes from the frontier is drawn from a whole step (a page or an extent) by a keyed partial
- * shuffle, so the next address is unknown within the step; what comes from the bits starts at a random word.
+ * shuffle, so the next address is unknown within the step; what comes from the bits begins at a random place.
  * The pool shuffles the whole batch afterwards. */
 #include "slab/slab.h"
 
@@ -37,20 +37,33 @@ void slab_put(struct slab *s, uint32_t index)
     s->sl_n_free++;
 }
 
-static size_t take_from_bits(struct slab *s, const struct geometry *g, size_t start_word, void **out, size_t n)
+/* Take up to n objects whose bits in word w are also in `mask`. */
+static size_t take_from_word(struct slab *s, const struct geometry *g, size_t w, uint64_t mask, void **out, size_t n)
 {
     char *base = slab_base(s);
-    size_t n_words = slab_n_words(g);
+    uint64_t bits = s->sl_free[w] & mask;
     size_t got = 0;
-    for (size_t i = 0, w = start_word; i < n_words && got < n; i++, w = w + 1 == n_words ? 0 : w + 1) {
-        uint64_t bits = s->sl_free[w];
-        while (bits != 0 && got < n) {
-            size_t index = w * 64 + (size_t)__builtin_ctzl(bits);
-            bits &= bits - 1;
-            out[got++] = base + index * g->stride_bytes;
-        }
-        s->sl_free[w] = bits;
+    for (; bits != 0 && got < n; bits &= bits - 1) {
+        size_t bit = (size_t)__builtin_ctzl(bits);
+        s->sl_free[w] &= ~(1ull << bit);
+        out[got++] = base + (w * 64 + bit) * g->stride_bytes;
     }
+    return got;
+}
+
+/* Take up to n objects from the one at `start` on, around to the one before it. */
+static size_t take_from_bits(struct slab *s, const struct geometry *g, size_t start, void **out, size_t n)
+{
+    size_t n_words = slab_n_words(g);
+    size_t w = start / 64;
+    uint64_t from_start = ~0ull << (start % 64);
+    size_t got = take_from_word(s, g, w, from_start, out, n);
+    for (size_t i = 1; i < n_words && got < n; i++) {
+        w = w + 1 == n_words ? 0 : w + 1;
+        got += take_from_word(s, g, w, ~0ull, out + got, n - got);
+    }
+    if (got < n)
+        got += take_from_word(s, g, start / 64, ~from_start, out + got, n - got);
     s->sl_n_free = (uint16_t)(s->sl_n_free - got);
     return got;
 }
@@ -89,14 +102,21 @@ static size_t take_from_frontier(struct slab *s, const struct geometry *g, struc
     return take;
 }
 
+/* A random object to begin at: of the latest step, where the free ones of a growing slab are, and when its word is empty,
+ * of all in use. */
+static size_t start_bit(const struct slab *s, struct random_stream *random, uint32_t step)
+{
+    uint32_t first = s->sl_frontier > step ? s->sl_frontier - step : 0;
+    uint32_t start = first + random_below(random, s->sl_frontier - first);
+    return s->sl_free[start / 64] != 0 ? start : random_below(random, s->sl_frontier);
+}
+
 size_t slab_take(struct slab *s, const struct geometry *g, struct random_stream *random, uint32_t step,
                  void **out, size_t n)
 {
     size_t got = 0;
     if (s->sl_n_free != 0) {
-        size_t start = 0;
-        if (random != NULL)
-            start = random_below(random, (s->sl_frontier + 63u) / 64); /* no bit is set behind the frontier */
+        size_t start = random != NULL ? start_bit(s, random, step) : 0;
         got = take_from_bits(s, g, start, out, n);
     }
     while (got < n && s->sl_frontier < g->n_objs)
