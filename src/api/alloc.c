@@ -98,9 +98,12 @@ void *alloc_resize(void *p, size_t size, const char *call)
     }
     if (size <= usable && size >= usable / SHRINK_DIVISOR && ob.ob_kind == OBJECT_LIVE)
         return p;
+    int saved_errno = errno;
     void *to = move(p, &ob, size, call);
-    /* Shrinking must not fail for lack of memory: the old block is large enough. */
-    return to == NULL && size <= usable ? p : to;
+    if (to != NULL || size > usable)
+        return to;
+    errno = saved_errno; /* shrinking must not fail for lack of memory: the old block is large enough */
+    return p;
 }
 
 SLUB_SLOW void free_by_address(void *p, const char *call)

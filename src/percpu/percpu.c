@@ -25,6 +25,7 @@ static struct {
     const char *index_name;
     char *area;
     unsigned n_areas;
+    long cs_offset, id_offset; /* of hot, while a forked child has not adopted yet */
     struct lock maintenance_lock;
     _Atomic uint64_t n_skipped;
 } percpu; /* all but the last two const after init */
@@ -246,10 +247,19 @@ void percpu_fork_release(void)
     lock_release(&percpu.maintenance_lock);
 }
 
+/* The closed area is the one numbered 0, so the number must be 0 as well. The caller is the only thread. */
+static void close_all(void)
+{
+    percpu.cs_offset = slub_hot.rseq_cs_offset;
+    percpu.id_offset = slub_hot.rseq_id_offset;
+    slub_hot.percpu_base = slub_closed_area;
+    percpu_rseq_disable();
+}
+
 void percpu_fork_child(void)
 {
     if (percpu.backend == BACKEND_RSEQ)
-        slub_hot.percpu_base = slub_closed_area;
+        close_all();
     else
         shared_fork_child();
     must_adopt = true;
@@ -269,6 +279,8 @@ static void rseq_adopt_locked(percpu_sink *sink)
                 sink(id, objs, n);
         }
     }
+    slub_hot.rseq_cs_offset = percpu.cs_offset;
+    slub_hot.rseq_id_offset = percpu.id_offset;
     slub_hot.percpu_base = percpu.area;
 }
 

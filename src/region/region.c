@@ -42,7 +42,7 @@ int region_init(struct region_sizes want, bool hugepages)
         size_t percpu_bytes = round_up(want.percpu_bytes, SLUB_GRANULE_BYTES);
         /* One state byte and one eighth of free bits for each 8-byte object is the worst that a heap can
          * ask for; the constant is for sheaves in barns. */
-        size_t meta_bytes = round_up(heap / 4, SLUB_GRANULE_BYTES) + min_size(heap / 4, 256u << 20);
+        size_t meta_bytes = round_up(heap / 4 + min_size(heap / 4, 256u << 20), SLUB_GRANULE_BYTES);
         size_t total = map_bytes + percpu_bytes + meta_bytes + heap + 6 * guard;
         char *p = os_reserve(total);
         if (p == NULL)

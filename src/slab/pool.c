@@ -114,6 +114,8 @@ size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
 {
     const struct geometry *g = &pool->po_geometry;
     struct pool_node *pn = node_get(pool, node);
+    if (pn == &pool->po_node0)
+        node = 0; /* also when there was no memory for lists of its own: a slab names the node whose lists it is on */
     struct random_stream *random = pool->po_random ? &pn->pn_random : NULL;
     size_t got = 0;
     lock_acquire(&pn->pn_lock);
