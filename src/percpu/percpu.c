@@ -258,10 +258,10 @@ static void close_all(void)
 
 void percpu_fork_child(void)
 {
-    if (percpu.backend == BACKEND_RSEQ)
-        close_all();
-    else
+    if (percpu.backend != BACKEND_RSEQ)
         shared_fork_child();
+    else if (!must_adopt) /* else the parent, a child itself, has not adopted either */
+        close_all();
     must_adopt = true;
 }
 

@@ -66,4 +66,10 @@ void meta_free(void *p, size_t bytes)
     lock_release(&meta_lock);
 }
 
-uint64_t meta_used_bytes(void) { return meta.used_bytes; }
+uint64_t meta_used_bytes(void)
+{
+    lock_acquire(&meta_lock);
+    uint64_t bytes = meta.used_bytes;
+    lock_release(&meta_lock);
+    return bytes;
+}

@@ -30,12 +30,8 @@ DOES_NOT_APPLY, REUSED, NO_SUCH_CALL = 13, 12, 15
 
 def sizes_of(name, full):
     everything = CLASSES + LARGE if full else SOME
-    if name == "past-large":
-        return LARGE
     if name in ("twice", "plus-1", "plus-8", "plus-half", "never-allocated"):
         return CLASSES + LARGE if full or name == "twice" else SOME
-    if name == "in-handler":
-        return [24, 200, 3000]
     if name in ("stack", "data", "fake-chunk", "address-1", "non-canonical", "usable-stranger", "impossible"):
         return [64]
     return everything if full else FEW
@@ -87,9 +83,7 @@ CASES = {
     "delete-array-more": ("silent", None),
     "sized-twice": ("report", TWICE),
     "delete-twice": ("report", TWICE),
-    "in-handler": ("silent", None),                # F15
     "keeps-errno": ("silent", None),               # F16
-    "past-large": ("fault", None),                 # O5
     "impossible": ("silent", None),                # O9
 }
 
