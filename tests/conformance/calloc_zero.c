@@ -13,10 +13,10 @@ enum { DIRT = 0xaa, MOST = 600 };
 
 static void *blocks[MOST];
 
-/* Half a MiB of a size, or a few. */
+/* A quarter of a MiB of a size, or a few. */
 static size_t count_of(size_t bytes)
 {
-    size_t n = ((size_t)1 << 19) / bytes;
+    size_t n = ((size_t)1 << 18) / bytes;
 
     return n < 3 ? 3 : n > MOST ? MOST : n;
 }
@@ -132,12 +132,13 @@ static void all_paths(void *unused)
     size_t n = 0;
 
     (void)unused;
-    for (size_t bytes = 64; bytes <= (size_t)8 << 20; bytes += bytes / 3 + 8) {
+    for (size_t bytes = 64; bytes <= (size_t)8 << 20; bytes += bytes / 2 + 24) {
         for (int round = 0; round < 3; round++)
             freed_here(bytes);
         freed_elsewhere(bytes);
         given_back(bytes);
-        cut_anew(bytes);
+        if (bytes <= (size_t)1 << 20)
+            cut_anew(bytes);
         resized(bytes);
         n++;
     }

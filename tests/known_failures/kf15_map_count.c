@@ -41,7 +41,7 @@ static void moved_blocks(void *unused)
     char **blocks = mmap(NULL, n * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     (void)unused;
-    for (size_t bytes = 100000; bytes <= 400000; bytes += 100000) {
+    for (size_t bytes = 50000; bytes <= 200000; bytes *= 2) {
         for (size_t i = 0; i < n; i++) {
             blocks[i] = realloc(blocks[i], bytes);
             if (!tk_check(blocks[i] != NULL, "realloc of block %zu to %zu bytes", i, bytes))

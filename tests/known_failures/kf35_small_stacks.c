@@ -86,7 +86,7 @@ static void threads(void *unused)
     pthread_t t;
 
     (void)unused;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 4; i++) {
         pthread_attr_init(&attr);
         if (!tk_check(pthread_attr_setstacksize(&attr, thread_bytes) == 0, "stack of %zu", thread_bytes))
             return;
