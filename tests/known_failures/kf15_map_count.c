@@ -83,7 +83,7 @@ static char *use_up_maps(size_t n_pages)
 
 static void at_the_limit(void *unused)
 {
-    enum { HELD = 256 };
+    enum { HELD = 256, AT_LIMIT = 4000 };
     size_t n_pages = map_limit() + 4096, n_null = 0;
     void *held[HELD] = {0};
     struct rng r = {.s = tk_seed()};
@@ -99,7 +99,7 @@ static void at_the_limit(void *unused)
     hog = use_up_maps(n_pages);
     if (!tk_check(hog != MAP_FAILED, "the limit was not reached"))
         return;
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < AT_LIMIT; i++) {
         size_t slot = rng_below(&r, HELD), bytes = rng_size(&r, 1, 300000);
 
         free(held[slot]);
@@ -118,7 +118,7 @@ static void at_the_limit(void *unused)
         free(held[i]);
     tk_check((held[0] = malloc(100u << 20)) != NULL, "no 100 MiB when the limit is far again");
     free(held[0]);
-    tk_note("at the limit %zu of 20000 refused", n_null);
+    tk_note("at the limit %zu of %d refused", n_null, AT_LIMIT);
 }
 
 int main(int argc, char **argv)
