@@ -1,61 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows F15 (free in a signal handler), F16 (errno), O5 (past the end of a large block) and O9 (impossible requests) of
- * the scorecard. */
+/* Rows F16 (errno) and O9 (impossible requests) of the scorecard. */
 #include <errno.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "misuse.h"
 #include "rng.h"
 
-enum { EXIT_WRONG_ANSWER = 14, N_VICTIMS = 4096 };
-
-/* ---- F15 ------------------------------------------------------------------------------------------ */
-
-static void *victims[N_VICTIMS];
-static volatile sig_atomic_t n_freed;
-
-static void free_one(int signo)
-{
-    (void)signo;
-    if (n_freed < N_VICTIMS) {
-        free(victims[n_freed]);
-        n_freed++;
-    }
-}
-
-/* Handlers free while this thread allocates: no hang, no damage. */
-static void in_handler(size_t bytes)
-{
-    struct sigaction action = {.sa_handler = free_one, .sa_flags = SA_RESTART};
-    struct itimerval tick = {.it_interval = {.tv_usec = 250}, .it_value = {.tv_usec = 250}};
-    struct rng r = {.s = 15};
-    static char *held[512];
-    double end;
-
-    for (int i = 0; i < N_VICTIMS; i++)
-        victims[i] = malloc(bytes);
-    misuse_expect("none", NULL, 0);
-    sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &tick, NULL);
-    for (end = tk_now() + 0.4; tk_now() < end && n_freed < N_VICTIMS;)
-        for (int i = 0; i < 200; i++) {
-            size_t slot = rng_below(&r, 512), n = rng_size(&r, 1, 2 * bytes);
-
-            free(held[slot]);
-            held[slot] = malloc(n);
-            memset(held[slot], (int)slot, n);
-        }
-    memset(&tick, 0, sizeof tick);
-    setitimer(ITIMER_REAL, &tick, NULL);
-    if (n_freed == 0)
-        _exit(EXIT_WRONG_ANSWER);
-}
+enum { EXIT_WRONG_ANSWER = 14 };
 
 /* ---- F16 ------------------------------------------------------------------------------------------ */
 
@@ -75,18 +30,6 @@ static void keeps_errno(size_t bytes)
                 _exit(EXIT_WRONG_ANSWER);
         }
     }
-}
-
-/* ---- O5 ------------------------------------------------------------------------------------------- */
-
-static void past_large(size_t bytes)
-{
-    volatile char *p = malloc(bytes);
-
-    /* All that is usable is; the byte after the page of the last one is not. */
-    p[malloc_usable_size(hide((void *)(uintptr_t)p)) - 1] = 1;
-    misuse_expect("none", NULL, 0);
-    p[(bytes + 4095) / 4096 * 4096] = 1;
 }
 
 /* ---- O9 ------------------------------------------------------------------------------------------- */
@@ -114,9 +57,7 @@ static void impossible(size_t bytes)
 }
 
 const struct misuse misuse_other[] = {
-    {"in-handler", in_handler},
     {"keeps-errno", keeps_errno},
-    {"past-large", past_large},
     {"impossible", impossible},
     {NULL, NULL},
 };
