@@ -23,7 +23,7 @@ test | package | cross) packages="$packages g++ clang valgrind strace gdb" ;;
 esac
 [ "$scope" != cross ] || packages="$packages musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     qemu-user qemu-system-arm"
-[ "$scope" != package ] || packages="$packages debhelper dpkg-dev groff-base"
+[ "$scope" != package ] || packages="$packages debhelper dpkg-dev"
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     missing=
