@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "misuse.h"
-#include "rng.h"
 
 enum { EXIT_WRONG_ANSWER = 14 };
 
