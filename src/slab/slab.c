@@ -102,8 +102,8 @@ static size_t take_from_frontier(struct slab *s, const struct geometry *g, struc
     return take;
 }
 
-/* A random object to begin at: of the latest step, where the free ones of a growing slab are, and when its word is empty,
- * of all in use. */
+/* A random object to begin at: of the latest step, where the free ones of a growing slab are, and when its word is
+ * empty, of all in use. */
 static size_t start_bit(const struct slab *s, struct random_stream *random, uint32_t step)
 {
     uint32_t first = s->sl_frontier > step ? s->sl_frontier - step : 0;
