@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every entry point gives blocks as aligned as it promises: for any object that fits, and for what was asked. */
+/* Every entry point gives blocks as aligned as it promises: for any object that fits, and for what
+ * was asked. */
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ static size_t natural(size_t bytes)
 /* Keeps the block for a while, so that places vary. */
 static void judge(void *p, size_t align, size_t bytes, const char *call)
 {
-    tk_check(p != NULL && (uintptr_t)p % align == 0, "%s of %zu bytes, aligned %zu: %p", call, bytes, align, p);
+    tk_check(p != NULL && (uintptr_t)p % align == 0, "%s of %zu bytes, aligned %zu: %p", call,
+             bytes, align, p);
     free(held[n_blocks % HELD]);
     held[n_blocks++ % HELD] = p;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calloc gives zeros however its memory was used before: freed here, freed by another thread, given back to the
- * system, split off or grown into, alone and beside others. */
+/* calloc gives zeros however its memory was used before: freed here, freed by another thread, given
+ * back to the system, split off or grown into, alone and beside others. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>

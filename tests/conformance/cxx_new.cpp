@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The 20 replaceable forms of operator new and delete: sizes, alignments, nothrow, and the new_handler.
+// The 20 replaceable forms of operator new and delete: sizes, alignments, nothrow, and the
+// new_handler.
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -10,7 +11,8 @@
 
 #include "testkit.h"
 
-namespace {
+namespace
+{
 
 const size_t too_much = tk_opaque(PTRDIFF_MAX);
 const std::align_val_t wide{256};
@@ -38,10 +40,12 @@ void all_forms(void *)
         operator delete[](use(operator new[](n, quiet), n, a, "new[] nothrow"), quiet);
         operator delete(use(operator new(n, wide), n, 256, "new aligned"), wide);
         operator delete(use(operator new(n, wide), n, 256, "new aligned"), n, wide);
-        operator delete(use(operator new(n, wide, quiet), n, 256, "new aligned nothrow"), wide, quiet);
+        operator delete(use(operator new(n, wide, quiet), n, 256, "new aligned nothrow"), wide,
+                        quiet);
         operator delete[](use(operator new[](n, wide), n, 256, "new[] aligned"), wide);
         operator delete[](use(operator new[](n, wide), n, 256, "new[] aligned"), n, wide);
-        operator delete[](use(operator new[](n, wide, quiet), n, 256, "new[] aligned nothrow"), wide, quiet);
+        operator delete[](use(operator new[](n, wide, quiet), n, 256, "new[] aligned nothrow"),
+                          wide, quiet);
     }
     operator delete(nullptr);
     operator delete[](nullptr);
@@ -76,8 +80,10 @@ void no_handler(void *)
     std::set_new_handler(nullptr);
     tk_check(throws_bad_alloc([] { return operator new(too_much); }), "new does not throw");
     tk_check(throws_bad_alloc([] { return operator new[](too_much); }), "new[] does not throw");
-    tk_check(throws_bad_alloc([] { return operator new(too_much, wide); }), "aligned new does not throw");
-    tk_check(throws_bad_alloc([] { return operator new[](too_much, wide); }), "aligned new[] does not throw");
+    tk_check(throws_bad_alloc([] { return operator new(too_much, wide); }),
+             "aligned new does not throw");
+    tk_check(throws_bad_alloc([] { return operator new[](too_much, wide); }),
+             "aligned new[] does not throw");
     tk_check(operator new(too_much, std::nothrow) == nullptr, "nothrow new");
     tk_check(operator new[](too_much, std::nothrow) == nullptr, "nothrow new[]");
     tk_check(operator new(too_much, wide, std::nothrow) == nullptr, "nothrow aligned new");
@@ -94,7 +100,8 @@ void gives_up()
         std::set_new_handler(nullptr);
 }
 
-struct special : std::bad_alloc {};
+struct special : std::bad_alloc {
+};
 
 void throws_special()
 {
@@ -109,17 +116,21 @@ void handler_is_asked(void *)
         std::set_new_handler(gives_up);
         bool thrown = throws_bad_alloc([form]() -> void * {
             switch (form) {
-            case 0: return operator new(too_much);
-            case 1: return operator new[](too_much);
-            case 2: return operator new(too_much, wide);
-            default: return operator new[](too_much, wide);
+            case 0:
+                return operator new(too_much);
+            case 1:
+                return operator new[](too_much);
+            case 2:
+                return operator new(too_much, wide);
+            default:
+                return operator new[](too_much, wide);
             }
         });
         tk_check(thrown && n_handled == 3, "form %d: handler called %d times", form, n_handled);
     }
     n_handled = 0;
     std::set_new_handler(gives_up);
-    tk_check(operator new(too_much, std::nothrow) == nullptr && n_handled == 3,
+    tk_check(operator new(too_much, std::nothrow) == nullptr &&n_handled == 3,
              "nothrow new: handler called %d times", n_handled);
     tk_note("the handler is asked until it goes");
 }
@@ -136,9 +147,9 @@ void handler_throws(void *)
     }
     tk_check(special_came, "the handler's exception is lost");
     n_handled = 0;
-    tk_check(operator new(too_much, std::nothrow) == nullptr && n_handled == 1,
+    tk_check(operator new(too_much, std::nothrow) == nullptr &&n_handled == 1,
              "nothrow new lets the handler's exception out, or does not ask");
-    tk_check(operator new[](too_much, wide, std::nothrow) == nullptr && n_handled == 2,
+    tk_check(operator new[](too_much, wide, std::nothrow) == nullptr &&n_handled == 2,
              "nothrow aligned new[] lets the handler's exception out, or does not ask");
     tk_note("its exception comes through");
 }
@@ -172,7 +183,8 @@ void handler_frees(void *)
         p = operator new(bytes);
     } catch (const std::bad_alloc &) {
     }
-    tk_check(p != nullptr && n_handled == 1, "a handler that frees: %p, called %d times", p, n_handled);
+    tk_check(p != nullptr && n_handled == 1, "a handler that frees: %p, called %d times", p,
+             n_handled);
     operator delete(p);
     tk_note("a handler that frees helps");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What glibc 2.36 answers, row by row: every call of the malloc family at its edges, result and errno. A drop-in
- * answers the same. errno is 77 before each call, so that a call that leaves it alone shows. */
+/* What glibc 2.36 answers, row by row: every call of the malloc family at its edges, result and
+ * errno. A drop-in answers the same. errno is 77 before each call, so that a call that leaves it
+ * alone shows. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
@@ -24,22 +25,22 @@ static void *row(const char *call, void *got, int err, bool want_block, int want
     return got;
 }
 
-#define ROW(call, want_block, want_errno)                             \
-    ({                                                                \
-        errno = KEPT;                                                 \
-        void *got_ = (call);                                          \
-        int err_ = errno;                                             \
-        row(#call, got_, err_, want_block, want_errno);               \
+#define ROW(call, want_block, want_errno)               \
+    ({                                                  \
+        errno = KEPT;                                   \
+        void *got_ = (call);                            \
+        int err_ = errno;                               \
+        row(#call, got_, err_, want_block, want_errno); \
     })
 
-#define NUMBER(call, want, want_errno)                                                  \
-    do {                                                                                \
-        errno = KEPT;                                                                   \
-        long number_ = (long)(call);                                                    \
-        int err_ = errno;                                                               \
-        n_rows++;                                                                       \
+#define NUMBER(call, want, want_errno)                                                     \
+    do {                                                                                   \
+        errno = KEPT;                                                                      \
+        long number_ = (long)(call);                                                       \
+        int err_ = errno;                                                                  \
+        n_rows++;                                                                          \
         tk_check(number_ == (want), "%s gave %ld, not %ld", #call, number_, (long)(want)); \
-        tk_check(err_ == (want_errno), "%s: errno %d, not %d", #call, err_, want_errno); \
+        tk_check(err_ == (want_errno), "%s: errno %d, not %d", #call, err_, want_errno);   \
     } while (0)
 
 static void too_large(void)
@@ -133,8 +134,8 @@ static void page_rows(void)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *p = ROW(pvalloc(1), true, KEPT);
 
-    tk_check((uintptr_t)p % page == 0 && malloc_usable_size(p) >= page, "pvalloc(1): %p, usable %zu", p,
-             malloc_usable_size(p));
+    tk_check((uintptr_t)p % page == 0 && malloc_usable_size(p) >= page,
+             "pvalloc(1): %p, usable %zu", p, malloc_usable_size(p));
     free(p);
     free(ROW(pvalloc(tk_opaque(0)), true, KEPT));
     p = ROW(valloc(1), true, KEPT);

@@ -36,8 +36,10 @@ static void numbers(void *unused)
              held.uordblks, held.hblkhd);
     free(p);
     after = mallinfo2();
-    tk_check(after.uordblks + after.hblkhd < held.uordblks + held.hblkhd, "mallinfo2 does not see a free");
-    tk_check(held.arena >= held.uordblks || held.hblkhd > 0, "mallinfo2: more in use than there is");
+    tk_check(after.uordblks + after.hblkhd < held.uordblks + held.hblkhd,
+             "mallinfo2 does not see a free");
+    tk_check(held.arena >= held.uordblks || held.hblkhd > 0,
+             "mallinfo2: more in use than there is");
     p = malloc(1000);
     small = old_mallinfo();
     tk_check(small.uordblks > 0 && (size_t)small.uordblks == mallinfo2().uordblks,
@@ -75,8 +77,8 @@ static void texts(void *unused)
              "malloc_info wrote %zu bytes: %.60s", n, xml);
     free(xml);
     stats_bytes(&out, &err);
-    tk_check(err > 0 && out == 0, "malloc_stats wrote %zu bytes to standard output, %zu to standard error", out,
-             err);
+    tk_check(err > 0 && out == 0,
+             "malloc_stats wrote %zu bytes to standard output, %zu to standard error", out, err);
     tk_note("malloc_info and malloc_stats print");
 }
 
@@ -89,7 +91,8 @@ static void tuning(void *unused)
     for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
         int value = parameters[i] == M_PERTURB ? 0 : 65536;
 
-        tk_check(mallopt(parameters[i], value) == 1, "mallopt(%d, %d) failed", parameters[i], value);
+        tk_check(mallopt(parameters[i], value) == 1, "mallopt(%d, %d) failed", parameters[i],
+                 value);
     }
     free(memset(malloc(1u << 20), 1, 1u << 20));
     tk_check(malloc_trim(0) == 1, "malloc_trim after a MiB was freed");
@@ -105,12 +108,14 @@ static void slub_speaks(void *unused)
     void *p = malloc(100);
 
     (void)unused;
-    tk_check(memcmp(root->magic, "SLUBROOT", 8) == 0 && root->layout == 1, "slub_root is not what it says");
+    tk_check(memcmp(root->magic, "SLUBROOT", 8) == 0 && root->layout == 1,
+             "slub_root is not what it says");
     tk_check(root->malloc_owner == 1, "slub_root does not say that it owns malloc");
     tk_check(slubinfo_get(&info), "no snapshot");
     tk_check(info.live_objects > 0 && info.live_bytes > 0, "nothing is live");
     tk_check(strcmp(info.mode, root->mode) == 0 && strcmp(info.percpu, root->percpu) == 0,
-             "snapshot and root disagree: %s %s, %s %s", info.mode, info.percpu, root->mode, root->percpu);
+             "snapshot and root disagree: %s %s, %s %s", info.mode, info.percpu, root->mode,
+             root->percpu);
     free(p);
     tk_note("slub %s, mode %s, back end %s", info.version, info.mode, info.percpu);
 }

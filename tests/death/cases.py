@@ -14,7 +14,8 @@ import signal
 import subprocess
 import sys
 
-REPORT = re.compile(r"slub: BUG ([a-z-]+): ([a-z_ ]+(?:\[\])?)\(0x([0-9a-f]+)\) cache=(\S+) size=(\d+) tid=(\d+)")
+REPORT = re.compile(r"slub: BUG ([a-z-]+): ([a-z_ ]+(?:\[\])?)\(0x([0-9a-f]+)\) "
+                    r"cache=(\S+) size=(\d+) tid=(\d+)")
 
 CLASSES = [8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 288, 320, 384, 448, 512, 576, 640, 768,
            896, 1024, 1152, 1280, 1536, 1792, 2048, 2304, 2560, 3072, 3584, 4096, 4608, 5120, 6144, 7168, 8192,

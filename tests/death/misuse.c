@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs one case of misuse: misuse CASE BYTES. What must happen is in cases.py. `misuse --list` names the cases. */
+/* Runs one case of misuse: misuse CASE BYTES. What must happen is in cases.py. `misuse --list`
+ * names the cases. */
 #include "misuse.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes and alignments given to a free that are wrong: row F13 of the scorecard. Default mode looks the block up and
- * ignores them. The operators are called by their mangled names, so that this stays C. */
+/* Sizes and alignments given to a free that are wrong: row F13 of the scorecard. Default mode looks
+ * the block up and ignores them. The operators are called by their mangled names, so that this
+ * stays C. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -62,12 +63,30 @@ static void drop_delete_array(void *p, size_t hint)
     delete_array_sized(p, tk_opaque(hint));
 }
 
-static void sized_less(size_t bytes) { each(bytes, bytes / 3, drop_sized); }
-static void sized_more(size_t bytes) { each(bytes, bytes * 3, drop_sized); }
-static void aligned_sized_wrong(size_t bytes) { each(bytes, bytes * 3, drop_aligned_sized); }
-static void delete_less(size_t bytes) { each(bytes, bytes / 3, drop_delete); }
-static void delete_more(size_t bytes) { each(bytes, bytes * 3, drop_delete); }
-static void delete_array_more(size_t bytes) { each(bytes, bytes * 3, drop_delete_array); }
+static void sized_less(size_t bytes)
+{
+    each(bytes, bytes / 3, drop_sized);
+}
+static void sized_more(size_t bytes)
+{
+    each(bytes, bytes * 3, drop_sized);
+}
+static void aligned_sized_wrong(size_t bytes)
+{
+    each(bytes, bytes * 3, drop_aligned_sized);
+}
+static void delete_less(size_t bytes)
+{
+    each(bytes, bytes / 3, drop_delete);
+}
+static void delete_more(size_t bytes)
+{
+    each(bytes, bytes * 3, drop_delete);
+}
+static void delete_array_more(size_t bytes)
+{
+    each(bytes, bytes * 3, drop_delete_array);
+}
 
 /* A right hint does not excuse a second free. */
 static void sized_twice(size_t bytes)

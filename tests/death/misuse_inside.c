@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses inside a live block, and slots that no block was ever in: rows F7, F9 and F12 of the scorecard. */
+/* Addresses inside a live block, and slots that no block was ever in: rows F7, F9 and F12 of the
+ * scorecard. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,13 +18,34 @@ static void free_inside(char *p, size_t offset)
     free(hide(p + offset));
 }
 
-static void plus_1(size_t bytes) { free_inside(malloc(bytes), 1); }
-static void plus_8(size_t bytes) { free_inside(malloc(bytes), 8); }
-static void plus_16(size_t bytes) { free_inside(malloc(bytes), 16); }
-static void plus_half(size_t bytes) { free_inside(malloc(bytes), bytes / 2); }
-static void plus_page(size_t bytes) { free_inside(malloc(bytes), 4096); }
-static void aligned_plus_16(size_t bytes) { free_inside(memalign(256, bytes), 16); }
-static void aligned_plus_page(size_t bytes) { free_inside(memalign(65536, bytes), 4096); }
+static void plus_1(size_t bytes)
+{
+    free_inside(malloc(bytes), 1);
+}
+static void plus_8(size_t bytes)
+{
+    free_inside(malloc(bytes), 8);
+}
+static void plus_16(size_t bytes)
+{
+    free_inside(malloc(bytes), 16);
+}
+static void plus_half(size_t bytes)
+{
+    free_inside(malloc(bytes), bytes / 2);
+}
+static void plus_page(size_t bytes)
+{
+    free_inside(malloc(bytes), 4096);
+}
+static void aligned_plus_16(size_t bytes)
+{
+    free_inside(memalign(256, bytes), 16);
+}
+static void aligned_plus_page(size_t bytes)
+{
+    free_inside(memalign(65536, bytes), 4096);
+}
 
 /* The slot after the only block of its class: never handed out, or waiting in a cache. */
 static void never_allocated(size_t bytes)

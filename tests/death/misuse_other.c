@@ -11,7 +11,8 @@
 
 enum { EXIT_WRONG_ANSWER = 14 };
 
-/* ---- F16 ------------------------------------------------------------------------------------------ */
+/* ---- F16
+ * ------------------------------------------------------------------------------------------ */
 
 static void keeps_errno(size_t bytes)
 {
@@ -20,7 +21,8 @@ static void keeps_errno(size_t bytes)
 
     misuse_expect("none", NULL, 0);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        void *blocks[] = {malloc(bytes), malloc(bytes * 64), malloc(32u << 20), NULL, hide(stranger + 16)};
+        void *blocks[] = {malloc(bytes), malloc(bytes * 64), malloc(32u << 20), NULL,
+                          hide(stranger + 16)};
 
         for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++) {
             errno = values[i];
@@ -31,7 +33,8 @@ static void keeps_errno(size_t bytes)
     }
 }
 
-/* ---- O9 ------------------------------------------------------------------------------------------- */
+/* ---- O9
+ * ------------------------------------------------------------------------------------------- */
 
 static void must_fail(void *p, int want)
 {

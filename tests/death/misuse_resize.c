@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* realloc() and malloc_usable_size() of what is no live block: rows F10 and F11 of the scorecard. */
+/* realloc() and malloc_usable_size() of what is no live block: rows F10 and F11 of the scorecard.
+ */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>

@@ -69,7 +69,8 @@ static void non_canonical(size_t bytes)
     free_stranger((void *)((uintptr_t)0x8123456789ab << 16));
 }
 
-/* Inside our range nobody has it; outside it is a stranger's: reported or ignored, never a fault. */
+/* Inside our range nobody has it; outside it is a stranger's: reported or ignored, never a fault.
+ */
 static void plus_gib(size_t bytes)
 {
     free_stranger((char *)malloc(bytes) + ((size_t)1 << 30));

@@ -91,7 +91,8 @@ static void other_thread(size_t bytes)
     pthread_join(t, NULL);
 }
 
-/* ---- F6: two at once; either a report, or one free takes effect and no block has two owners --------- */
+/* ---- F6: two at once; either a report, or one free takes effect and no block has two owners
+ * --------- */
 
 enum { ROUNDS = 10000 };
 static pthread_barrier_t barrier;
@@ -137,7 +138,8 @@ static void at_once(size_t bytes)
             _exit(EXIT_ALIASED);
 }
 
-/* ---- F12: aligned blocks ---------------------------------------------------------------------------- */
+/* ---- F12: aligned blocks
+ * ---------------------------------------------------------------------------- */
 
 static void aligned_twice(size_t bytes)
 {

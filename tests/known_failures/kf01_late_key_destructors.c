@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Case 1: key destructors that allocate and free after the allocator's own destructor ran.
- * A cache rebuilt for a thread that is already going is never reaped: memory grows with every dead thread. */
+ * A cache rebuilt for a thread that is already going is never reaped: memory grows with every dead
+ * thread. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,8 @@ static void run_threads(size_t n)
                 blocks[k] = malloc(16 + 8 * (size_t)k);
             value = blocks;
         }
-        if (!tk_check(pthread_create(&t, NULL, thread_main, value) == 0, "pthread_create after %zu", i))
+        if (!tk_check(pthread_create(&t, NULL, thread_main, value) == 0, "pthread_create after %zu",
+                      i))
             return;
         pthread_join(t, NULL);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 2: many producers hold a fixed live set; one thread that never allocates frees what they replace.
- * An uninitialised freeing thread, or owners that stop, must not make memory pile up. */
+/* Case 2: many producers hold a fixed live set; one thread that never allocates frees what they
+ * replace. An uninitialised freeing thread, or owners that stop, must not make memory pile up. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -105,7 +105,8 @@ static void *produce(void *arg)
         hand_over(live[i]);
         live[i] = fresh();
         if (takes_over && n == shape->n_objects && atomic_load(&n_gave_up) == N_PRODUCERS / 2) {
-            /* The live set becomes as large as it was: this producer grows by what its neighbour gave up. */
+            /* The live set becomes as large as it was: this producer grows by what its neighbour
+             * gave up. */
             for (; n < 2 * shape->n_objects; n++)
                 live[n] = fresh();
             atomic_fetch_add(&n_took_over, 1);
@@ -125,8 +126,8 @@ static void *produce(void *arg)
 /* Until the odd producers have given everything away and the even ones have grown by as much. */
 static void wait_for_change(void)
 {
-    while (shape->end != REPLACE &&
-           (atomic_load(&n_gave_up) < N_PRODUCERS / 2 || atomic_load(&n_took_over) < N_PRODUCERS / 2))
+    while (shape->end != REPLACE && (atomic_load(&n_gave_up) < N_PRODUCERS / 2 ||
+                                     atomic_load(&n_took_over) < N_PRODUCERS / 2))
         tk_sleep(0.005);
 }
 
@@ -153,9 +154,10 @@ static void run(void *arg)
     ratio = ((double)tk_rss() - (double)base) / live;
 
     tk_note("%s %.2fx live", shape->name, ratio);
-    tk_check(ratio <= (tk_full() ? 1.5 : 1.6), "%s: RSS is %.2f of what is live", shape->name, ratio);
-    tk_check((double)tk_rss() <= 1.1 * mid + 2 * TK_MIB, "%s: RSS grows, %.1f to %.1f MiB", shape->name,
-             mid / TK_MIB, (double)tk_rss() / TK_MIB);
+    tk_check(ratio <= (tk_full() ? 1.5 : 1.6), "%s: RSS is %.2f of what is live", shape->name,
+             ratio);
+    tk_check((double)tk_rss() <= 1.1 * mid + 2 * TK_MIB, "%s: RSS grows, %.1f to %.1f MiB",
+             shape->name, mid / TK_MIB, (double)tk_rss() / TK_MIB);
     /* The producers may wait for room in the queue: let them end before the reclaimer. */
     atomic_store(&phase, 2);
     for (int i = 0; i < N_PRODUCERS; i++)

@@ -102,7 +102,8 @@ static void busy_forks(int n_forkers, size_t n, const char *name)
     for (int i = 0; i < 4; i++)
         pthread_join(busy[i], NULL);
     each_ms = (tk_now() - begin) * 1e3 / (double)atomic_load(&n_forks);
-    tk_note("%s %lu forks %lu bad %.1f ms each", name, atomic_load(&n_forks), atomic_load(&n_bad), each_ms);
+    tk_note("%s %lu forks %lu bad %.1f ms each", name, atomic_load(&n_forks), atomic_load(&n_bad),
+            each_ms);
     /* 27 ms is what glibc takes; 20 times that is a gross slowdown on any machine. */
     tk_check(each_ms < 27 * 20, "%s: %.1f ms per fork", name, each_ms);
 }

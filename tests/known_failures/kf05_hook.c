@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded beside the malloc under test: wraps what an allocator may call while it initialises, and
- * allocates in every wrapper, as dlsym() does in real hooks. */
+/* Preloaded beside the malloc under test: wraps what an allocator may call while it initialises,
+ * and allocates in every wrapper, as dlsym() does in real hooks. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -34,14 +34,14 @@ static void *resolve(const char *name)
 }
 
 /* Return from the real function when there is one. */
-#define CALL_REAL(name, ...)                     \
-    do {                                         \
-        union {                                  \
-            void *object;                        \
-            __typeof__(&name) call;              \
-        } real = {.object = resolve(#name)};     \
-        if (real.object != NULL)                 \
-            return real.call(__VA_ARGS__);       \
+#define CALL_REAL(name, ...)                 \
+    do {                                     \
+        union {                              \
+            void *object;                    \
+            __typeof__(&name) call;          \
+        } real = {.object = resolve(#name)}; \
+        if (real.object != NULL)             \
+            return real.call(__VA_ARGS__);   \
     } while (0)
 
 static mode_t mode_of(int flags, va_list ap)

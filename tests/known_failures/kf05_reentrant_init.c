@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 5: the allocator is entered again while it initialises: by wrappers that allocate around what it may
- * call, by atexit() and by thread-specific data as the first events of a program. */
+/* Case 5: the allocator is entered again while it initialises: by wrappers that allocate around
+ * what it may call, by atexit() and by thread-specific data as the first events of a program. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -76,8 +76,8 @@ int main(int argc, char **argv)
     tk_init("kf05", "entered again while initialising", argc, argv);
     snprintf(after, sizeof after, "LD_PRELOAD=%s%s%s", preload ? preload : "", preload ? ":" : "",
              tk_beside("kf05_hook.so"));
-    snprintf(before, sizeof before, "LD_PRELOAD=%s%s%s", tk_beside("kf05_hook.so"), preload ? ":" : "",
-             preload ? preload : "");
+    snprintf(before, sizeof before, "LD_PRELOAD=%s%s%s", tk_beside("kf05_hook.so"),
+             preload ? ":" : "", preload ? preload : "");
     expect_fine("wrappers after", (const char *const[]){after, NULL});
     expect_fine("wrappers before", (const char *const[]){before, NULL});
     expect_fine("atexit first", (const char *const[]){"KF05_FIRST=atexit", NULL});

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 6: every entry point sets ENOMEM when it fails, whichever way it fails: an impossible size, a
- * product that overflows, or a size that only the system refuses. */
+/* Case 6: every entry point sets ENOMEM when it fails, whichever way it fails: an impossible size,
+ * a product that overflows, or a size that only the system refuses. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
@@ -13,16 +13,46 @@
 enum { OLD_BYTES = 100 };
 static char *old; /* what realloc must leave alone */
 
-static void *by_malloc(size_t n) { return malloc(n); }
-static void *by_calloc(size_t n) { return calloc(1, n); }
-static void *by_calloc_product(size_t n) { return calloc(n / 2 + 1, 2); }
-static void *by_realloc_null(size_t n) { return realloc(NULL, n); }
-static void *by_realloc(size_t n) { return realloc(old, n); }
-static void *by_reallocarray(size_t n) { return reallocarray(old, n / 2 + 1, 2); }
-static void *by_aligned_alloc(size_t n) { return aligned_alloc(64, n); }
-static void *by_memalign(size_t n) { return memalign(4096, n); }
-static void *by_valloc(size_t n) { return valloc(n); }
-static void *by_pvalloc(size_t n) { return pvalloc(n); }
+static void *by_malloc(size_t n)
+{
+    return malloc(n);
+}
+static void *by_calloc(size_t n)
+{
+    return calloc(1, n);
+}
+static void *by_calloc_product(size_t n)
+{
+    return calloc(n / 2 + 1, 2);
+}
+static void *by_realloc_null(size_t n)
+{
+    return realloc(NULL, n);
+}
+static void *by_realloc(size_t n)
+{
+    return realloc(old, n);
+}
+static void *by_reallocarray(size_t n)
+{
+    return reallocarray(old, n / 2 + 1, 2);
+}
+static void *by_aligned_alloc(size_t n)
+{
+    return aligned_alloc(64, n);
+}
+static void *by_memalign(size_t n)
+{
+    return memalign(4096, n);
+}
+static void *by_valloc(size_t n)
+{
+    return valloc(n);
+}
+static void *by_pvalloc(size_t n)
+{
+    return pvalloc(n);
+}
 
 static void *by_posix_memalign(size_t n)
 {
@@ -97,8 +127,9 @@ static void impossible(void *unused)
     tk_note("%u impossible requests", n_tried);
 }
 
-/* Run again by the limited program: 4 GiB and more do not fit, what is there stays usable. An allocator may have
- * reserved address space before a limit is set, so the limit comes before the start. */
+/* Run again by the limited program: 4 GiB and more do not fit, what is there stays usable. An
+ * allocator may have reserved address space before a limit is set, so the limit comes before the
+ * start. */
 static void limited(void)
 {
     make_old();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 8: size + alignment + header must not wrap, at any entry point: no huge request may get a short block. */
+/* Case 8: size + alignment + header must not wrap, at any entry point: no huge request may get a
+ * short block. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -19,9 +20,10 @@ static void judge(void *p, size_t bytes, size_t align, const char *call)
     n_calls++;
     if (p == NULL)
         return;
-    tk_check(bytes <= PTRDIFF_MAX, "%s of %#zx bytes, aligned %#zx, gave a block", call, bytes, align);
-    tk_check(malloc_usable_size(p) >= bytes, "%s of %#zx bytes, aligned %#zx, is short: %zu", call, bytes,
-             align, malloc_usable_size(p));
+    tk_check(bytes <= PTRDIFF_MAX, "%s of %#zx bytes, aligned %#zx, gave a block", call, bytes,
+             align);
+    tk_check(malloc_usable_size(p) >= bytes, "%s of %#zx bytes, aligned %#zx, is short: %zu", call,
+             bytes, align, malloc_usable_size(p));
     tk_check(((uintptr_t)p & (align - 1)) == 0, "%s aligned %#zx gave %p", call, align, p);
     free(p);
 }
@@ -70,9 +72,18 @@ static void sizes(void *unused)
 
 static void alignments(void *unused)
 {
-    static const size_t bytes[] = {0, 1, 100, 4096, 70000, PTRDIFF_MAX - 1, PTRDIFF_MAX,
-                                   (size_t)PTRDIFF_MAX + 1, SIZE_MAX - 70000, SIZE_MAX - 4096,
-                                   SIZE_MAX - 1, SIZE_MAX};
+    static const size_t bytes[] = {0,
+                                   1,
+                                   100,
+                                   4096,
+                                   70000,
+                                   PTRDIFF_MAX - 1,
+                                   PTRDIFF_MAX,
+                                   (size_t)PTRDIFF_MAX + 1,
+                                   SIZE_MAX - 70000,
+                                   SIZE_MAX - 4096,
+                                   SIZE_MAX - 1,
+                                   SIZE_MAX};
 
     (void)unused;
     for (unsigned shift = 0; shift < 64; shift++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 9: memory that libc allocates and the program frees, and the other way round. A symbol missing from the
- * replacement sends one of the two to libc's own heap. */
+/* Case 9: memory that libc allocates and the program frees, and the other way round. A symbol
+ * missing from the replacement sends one of the two to libc's own heap. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -144,7 +144,8 @@ static void library_calls(void *unused)
         tdelete(key, &tree, (int (*)(const void *, const void *))strcmp);
         free(key);
     }
-    tk_check(dlopen("/no/such/library", RTLD_NOW) == NULL && dlerror() != NULL, "dlopen of nothing");
+    tk_check(dlopen("/no/such/library", RTLD_NOW) == NULL && dlerror() != NULL,
+             "dlopen of nothing");
     handle = dlopen("libm.so.6", RTLD_NOW);
     if (handle != NULL)
         dlclose(handle);

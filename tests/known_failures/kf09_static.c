@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 9, linked statically: calls that live in the same object of libc as malloc must not drag it in a second
- * time. That it links is half of the test. */
+/* Case 9, linked statically: calls that live in the same object of libc as malloc must not drag it
+ * in a second time. That it links is half of the test. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library that is opened with RTLD_DEEPBIND: its own calls go to libc, not to the preloaded malloc. */
+/* A library that is opened with RTLD_DEEPBIND: its own calls go to libc, not to the preloaded
+ * malloc. */
 #include <stdlib.h>
 #include <string.h>
 

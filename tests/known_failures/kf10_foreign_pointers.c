@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 10: free(), realloc() and malloc_usable_size() of pointers that are not ours: from a library opened with
- * RTLD_DEEPBIND, from the stack, from static memory, from nowhere. The look-up must be total: no fault. */
+/* Case 10: free(), realloc() and malloc_usable_size() of pointers that are not ours: from a library
+ * opened with RTLD_DEEPBIND, from the stack, from static memory, from nowhere. The look-up must be
+ * total: no fault. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -88,14 +89,17 @@ static void strangers(void)
             n_ignored += status == 0;
             n_reported += status != 0 && is_policy(status);
             n_faults += !is_policy(status);
-            tk_check(is_policy(status), "%s of %s: %s", call_names[call], s.name, tk_status_text(status));
+            tk_check(is_policy(status), "%s of %s: %s", call_names[call], s.name,
+                     tk_status_text(status));
             if (slubinfo_root() != NULL && call == FREE)
-                tk_check(status == 0, "free of %s: %s, must be ignored", s.name, tk_status_text(status));
+                tk_check(status == 0, "free of %s: %s, must be ignored", s.name,
+                         tk_status_text(status));
         }
     tk_note("strangers: %u ignored %u reported %u faults", n_ignored, n_reported, n_faults);
 }
 
-/* The look-up over addresses of all magnitudes, in one process; slub only, others have no such promise. */
+/* The look-up over addresses of all magnitudes, in one process; slub only, others have no such
+ * promise. */
 static void everywhere(void *unused)
 {
     struct rng r = {.s = tk_seed()};
@@ -114,7 +118,8 @@ static void everywhere(void *unused)
         n_freed++;
     }
     slubinfo_get(&after);
-    tk_check(after.foreign_frees - before.foreign_frees == n_freed, "%zu foreign frees, %llu counted", n_freed,
+    tk_check(after.foreign_frees - before.foreign_frees == n_freed,
+             "%zu foreign frees, %llu counted", n_freed,
              (unsigned long long)(after.foreign_frees - before.foreign_frees));
     tk_note("%zu addresses ignored and counted", n_freed);
 }
@@ -142,11 +147,13 @@ static void deep_bound(void)
     *(void **)&make = dlsym(lib, "kf10_by_strdup");
     *(void **)&release = dlsym(lib, "kf10_release");
     status = tk_child_status(theirs_to_us, NULL, 20);
-    tk_check(is_policy(status), "free of strdup from a deep-bound library: %s", tk_status_text(status));
+    tk_check(is_policy(status), "free of strdup from a deep-bound library: %s",
+             tk_status_text(status));
     tk_note("its strdup, our free: %s", tk_status_text(status));
     *(void **)&make = dlsym(lib, "kf10_by_malloc");
     status = tk_child_status(theirs_to_us, NULL, 20);
-    tk_check(is_policy(status), "free of malloc from a deep-bound library: %s", tk_status_text(status));
+    tk_check(is_policy(status), "free of malloc from a deep-bound library: %s",
+             tk_status_text(status));
     tk_note("its malloc, our free: %s", tk_status_text(status));
     /* libc's own free gets our block and nobody can step between: said, not judged. */
     tk_note("our malloc, its free: %s", tk_status_text(tk_child_status(ours_to_them, NULL, 20)));

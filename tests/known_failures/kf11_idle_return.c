@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 11: a process that goes idle makes no calls that could give memory back; it must be back before. */
+/* Case 11: a process that goes idle makes no calls that could give memory back; it must be back
+ * before. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +47,10 @@ static void small(void *unused)
     tk_note("small: idle %.1f", (double)tk_rss() / TK_MIB);
     trimmed = malloc_trim(0);
     tk_note("trimmed %.1f of %.1f MiB", (double)tk_rss() / TK_MIB, (double)peak / TK_MIB);
-    /* The table of pointers is the test's own and stays: it is no part of what can be given back. */
-    tk_check((double)(tk_rss() - n * sizeof *blocks) <= 0.25 * (double)peak, "%.1f of %.1f MiB remain",
-             (double)tk_rss() / TK_MIB, (double)peak / TK_MIB);
+    /* The table of pointers is the test's own and stays: it is no part of what can be given back.
+     */
+    tk_check((double)(tk_rss() - n * sizeof *blocks) <= 0.25 * (double)peak,
+             "%.1f of %.1f MiB remain", (double)tk_rss() / TK_MIB, (double)peak / TK_MIB);
     tk_check(trimmed == 1, "malloc_trim returned %d", trimmed);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 15: the kernel's limit on mappings. Blocks must not cost a mapping each, and a process at the limit
- * must still be able to allocate and free. */
+/* Case 15: the kernel's limit on mappings. Blocks must not cost a mapping each, and a process at
+ * the limit must still be able to allocate and free. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 static void untouched_blocks(void *unused)
 {
     size_t n = tk_count(20000, 140000), most, maps;
-    void **blocks = mmap(NULL, n * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void **blocks =
+        mmap(NULL, n * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *huge;
 
     (void)unused;
@@ -38,7 +39,8 @@ static void untouched_blocks(void *unused)
 static void moved_blocks(void *unused)
 {
     size_t n = tk_count(3000, 20000), most = 0;
-    char **blocks = mmap(NULL, n * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char **blocks =
+        mmap(NULL, n * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     (void)unused;
     for (size_t bytes = 50000; bytes <= 200000; bytes *= 2) {

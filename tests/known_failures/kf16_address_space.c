@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 16: limits on address space and data. The program must start, fail cleanly at the limit, and recover. */
+/* Case 16: limits on address space and data. The program must start, fail cleanly at the limit, and
+ * recover. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,14 +37,16 @@ static void starts(void)
     static const size_t mib[] = {32, 64, 128, 512, 2048, 8192};
     const char *const again[] = {tk_self(), "hello", NULL};
     const char *const python[] = {"/usr/bin/python3", "-c",
-                                  "import json; x = [str(i) for i in range(100000)]; json.dumps(x)", NULL};
+                                  "import json; x = [str(i) for i in range(100000)]; json.dumps(x)",
+                                  NULL};
 
     for (size_t i = 0; i < sizeof mib / sizeof mib[0]; i++) {
         int status = run_limited(again, (struct limit){RLIMIT_AS, mib[i]});
 
         /* 32 MiB is said, not asked for. */
         tk_note("%zu MiB %s", mib[i], status == 0 ? "starts" : tk_status_text(status));
-        tk_check(mib[i] < 64 || status == 0, "RLIMIT_AS %zu MiB: %s", mib[i], tk_status_text(status));
+        tk_check(mib[i] < 64 || status == 0, "RLIMIT_AS %zu MiB: %s", mib[i],
+                 tk_status_text(status));
         if (mib[i] < 64)
             continue;
         status = run_limited(again, (struct limit){RLIMIT_DATA, mib[i]});
@@ -79,7 +82,8 @@ static void leave(int resource, size_t bytes)
     setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* Address space that was reserved before a limit is not limited by it; what is made writable is data. */
+/* Address space that was reserved before a limit is not limited by it; what is made writable is
+ * data. */
 static void recovers(void *unused)
 {
     enum { MOST = 200000 };
@@ -110,7 +114,8 @@ static void recovers(void *unused)
         blocks[i] = malloc(sizes[i]);
         again += blocks[i] != NULL;
     }
-    tk_check(again >= (n + 1) / 2 * 9 / 10, "%zu of %zu blocks after freeing as many", again, (n + 1) / 2);
+    tk_check(again >= (n + 1) / 2 * 9 / 10, "%zu of %zu blocks after freeing as many", again,
+             (n + 1) / 2);
     for (size_t i = 0; i < n; i++)
         free(blocks[i]);
     tk_note("%.0f MiB in 64 MiB, then recovers", (double)bytes / TK_MIB);

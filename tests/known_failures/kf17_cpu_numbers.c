@@ -18,8 +18,11 @@ static int last_cpu(void)
 
 static bool stress(bool moves)
 {
-    struct model_config config = {.ops = &model_malloc_ops, .n_threads = 4, .moves = moves,
-                                  .seconds = tk_seconds(0.3, 10), .seed = tk_seed()};
+    struct model_config config = {.ops = &model_malloc_ops,
+                                  .n_threads = 4,
+                                  .moves = moves,
+                                  .seconds = tk_seconds(0.3, 10),
+                                  .seed = tk_seed()};
     struct model_result result;
 
     return model_run(&config, &result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded to lie about CPUs: KF17_CPU is the number of the running CPU, KF17_COUNT the number of CPUs, and any
- * set, empty or not, given to sched_getaffinity() is too small. */
+/* Preloaded to lie about CPUs: KF17_CPU is the number of the running CPU, KF17_COUNT the number of
+ * CPUs, and any set, empty or not, given to sched_getaffinity() is too small. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 19: sized and aligned frees of over-aligned, empty and mismatched blocks. Whatever the hint says, a
- * block goes back to where it came from: afterwards no two live blocks overlap. */
+/* Case 19: sized and aligned frees of over-aligned, empty and mismatched blocks. Whatever the hint
+ * says, a block goes back to where it came from: afterwards no two live blocks overlap. */
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +16,8 @@ void free_sized(void *p, size_t size) __attribute__((weak));
 void free_aligned_sized(void *p, size_t align, size_t size) __attribute__((weak));
 }
 
-namespace {
+namespace
+{
 
 constexpr size_t sizes[] = {0, 1, 8, 100, 4096, 70000};
 constexpr size_t most_blocks = 400;
@@ -56,7 +57,8 @@ bool class_is_sound(size_t size)
     }
     std::sort(blocks, blocks + most_blocks);
     for (size_t i = 1; i < most_blocks; i++) {
-        auto gap = static_cast<size_t>(static_cast<char *>(blocks[i]) - static_cast<char *>(blocks[i - 1]));
+        auto gap = static_cast<size_t>(static_cast<char *>(blocks[i]) -
+                                       static_cast<char *>(blocks[i - 1]));
         sound = sound && gap >= std::max<size_t>(malloc_usable_size(blocks[i - 1]), 1);
     }
     for (void *b : blocks)
@@ -77,7 +79,8 @@ void fitting(void *)
                 for (drop_fn drop : droppers) {
                     for (size_t i = 0; i < n; i++) {
                         blocks[i] = make(s);
-                        tk_check(blocks[i] != nullptr && reinterpret_cast<uintptr_t>(blocks[i]) % align == 0,
+                        tk_check(blocks[i] != nullptr &&
+                                     reinterpret_cast<uintptr_t>(blocks[i]) % align == 0,
                                  "block of %zu bytes aligned %zu: %p", size, align, blocks[i]);
                     }
                     for (size_t i = 0; i < n; i++)
@@ -101,7 +104,8 @@ void mismatched(void *)
             for (int i = 0; i < 50 && free_aligned_sized != nullptr; i++)
                 free_aligned_sized(aligned_alloc(64, size), 16, tk_opaque(hint));
             tk_check(class_is_sound(size), "overlap after %zu bytes freed as %zu", size, hint);
-            tk_check(class_is_sound(hint), "overlap in %zu after %zu bytes freed as it", hint, size);
+            tk_check(class_is_sound(hint), "overlap in %zu after %zu bytes freed as it", hint,
+                     size);
         }
 }
 

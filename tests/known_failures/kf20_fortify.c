@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Built with -O2 -D_FORTIFY_SOURCE=3 and without the flags that hide malloc from the compiler: copies exactly
- * what was asked for, which no fortified copy may object to. */
+/* Built with -O2 -D_FORTIFY_SOURCE=3 and without the flags that hide malloc from the compiler:
+ * copies exactly what was asked for, which no fortified copy may object to. */
 #include <stdlib.h>
 #include <string.h>
 

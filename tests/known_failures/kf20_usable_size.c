@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 20: malloc_usable_size() says what may be used: all of it, always the same, and kept by realloc. */
+/* Case 20: malloc_usable_size() says what may be used: all of it, always the same, and kept by
+ * realloc. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -39,8 +40,8 @@ static void all_sizes(void *unused)
     for (size_t bytes = 0; bytes <= 70000; bytes += bytes < 2100 ? 1 : step) {
         contract(malloc(bytes), bytes, bytes < 16 ? 8 : 16, "malloc");
         if (bytes % 5 == 0)
-            contract(memalign((size_t)16 << (bytes / 5 % 9), bytes), bytes, (size_t)16 << (bytes / 5 % 9),
-                     "memalign");
+            contract(memalign((size_t)16 << (bytes / 5 % 9), bytes), bytes,
+                     (size_t)16 << (bytes / 5 % 9), "memalign");
         n++;
     }
     tk_note("%zu sizes", n);

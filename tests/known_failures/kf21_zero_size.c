@@ -8,14 +8,38 @@
 
 enum { N = 1000 };
 
-static void *by_malloc(void) { return malloc(0); }
-static void *by_calloc(void) { return calloc(0, 100); }
-static void *by_calloc_size(void) { return calloc(100, 0); }
-static void *by_realloc(void) { return realloc(NULL, 0); }
-static void *by_reallocarray(void) { return reallocarray(NULL, 0, 16); }
-static void *by_aligned_alloc(void) { return aligned_alloc(64, 0); }
-static void *by_memalign(void) { return memalign(256, 0); }
-static void *by_pvalloc(void) { return pvalloc(0); }
+static void *by_malloc(void)
+{
+    return malloc(0);
+}
+static void *by_calloc(void)
+{
+    return calloc(0, 100);
+}
+static void *by_calloc_size(void)
+{
+    return calloc(100, 0);
+}
+static void *by_realloc(void)
+{
+    return realloc(NULL, 0);
+}
+static void *by_reallocarray(void)
+{
+    return reallocarray(NULL, 0, 16);
+}
+static void *by_aligned_alloc(void)
+{
+    return aligned_alloc(64, 0);
+}
+static void *by_memalign(void)
+{
+    return memalign(256, 0);
+}
+static void *by_pvalloc(void)
+{
+    return pvalloc(0);
+}
 
 static int by_value(const void *a, const void *b)
 {

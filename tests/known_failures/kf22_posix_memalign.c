@@ -14,12 +14,14 @@ static void expect(size_t align, size_t bytes, int want)
     void *p = untouched;
     int got = posix_memalign(&p, tk_opaque(align), tk_opaque(bytes));
 
-    tk_check(got == want, "posix_memalign(%#zx, %#zx) returned %d, not %d", align, bytes, got, want);
+    tk_check(got == want, "posix_memalign(%#zx, %#zx) returned %d, not %d", align, bytes, got,
+             want);
     if (got != 0) {
         tk_check(p == untouched, "posix_memalign(%#zx, %#zx) failed and wrote %p", align, bytes, p);
         return;
     }
-    tk_check(p != NULL && (uintptr_t)p % align == 0, "posix_memalign(%#zx, %#zx) gave %p", align, bytes, p);
+    tk_check(p != NULL && (uintptr_t)p % align == 0, "posix_memalign(%#zx, %#zx) gave %p", align,
+             bytes, p);
     free(p);
 }
 
@@ -32,8 +34,8 @@ static void rounds_up(size_t align)
         power *= 2;
     errno = 77;
     p = memalign(tk_opaque(align), 100);
-    tk_check(p != NULL && (uintptr_t)p % power == 0 && errno == 77, "memalign(%zu, 100): %p, errno %d",
-             align, p, errno);
+    tk_check(p != NULL && (uintptr_t)p % power == 0 && errno == 77,
+             "memalign(%zu, 100): %p, errno %d", align, p, errno);
     free(p);
     p = aligned_alloc(tk_opaque(align), 100);
     tk_check(p != NULL && (uintptr_t)p % power == 0, "aligned_alloc(%zu, 100): %p", align, p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 26: many short-lived threads. Neither memory nor mappings may grow with the dead, and a thread may not
- * cost a storm of mappings. */
+/* Case 26: many short-lived threads. Neither memory nor mappings may grow with the dead, and a
+ * thread may not cost a storm of mappings. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -75,7 +75,8 @@ static void run_threads(size_t n)
         tk_sleep(0.05);
 }
 
-/* What an allocator keeps within its bounds comes and goes; what it cannot give back is what leaks. */
+/* What an allocator keeps within its bounds comes and goes; what it cannot give back is what leaks.
+ */
 static size_t settled_rss(void)
 {
     malloc_trim(0);
@@ -98,10 +99,11 @@ static void churn(void *arg)
     last = settled_rss();
     grown = ((double)last - (double)first) / TK_MIB;
     more_maps = (long)tk_maps() - (long)maps;
-    tk_note("%s %.1f to %.1f MiB %+ld maps", names[how], (double)first / TK_MIB, (double)last / TK_MIB,
-            more_maps);
+    tk_note("%s %.1f to %.1f MiB %+ld maps", names[how], (double)first / TK_MIB,
+            (double)last / TK_MIB, more_maps);
     tk_check(grown <= 2, "%s: RSS grew by %.2f MiB over %zu threads", names[how], grown, n);
-    /* Stacks of threads that take long to end are libc's; a mapping lost per thread would be a thousand. */
+    /* Stacks of threads that take long to end are libc's; a mapping lost per thread would be a
+     * thousand. */
     tk_check(more_maps <= 4 * ALIVE, "%s: %ld more lines in maps", names[how], more_maps);
 }
 

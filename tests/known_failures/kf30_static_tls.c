@@ -87,7 +87,8 @@ int main(int argc, char **argv)
 {
     const char *library = getenv("SLUB_TEST_LIB");
     const char *const python[] = {"/usr/bin/python3", "-c",
-                                  "import ctypes, os; ctypes.CDLL(os.environ['SLUB_TEST_LIB'])", NULL};
+                                  "import ctypes, os; ctypes.CDLL(os.environ['SLUB_TEST_LIB'])",
+                                  NULL};
 
     tk_init("kf30", "static TLS", argc, argv);
     if (library == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 32: frees in exit handlers, in destructors of the program and of static objects, with a thread that
- * still allocates, in a child of fork, and after quick_exit(). */
+/* Case 32: frees in exit handlers, in destructors of the program and of static objects, with a
+ * thread that still allocates, in a child of fork, and after quick_exit(). */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 33: the numbers add up: what the test holds, what the caches say, what the whole says; and nothing that
- * was given back is still counted as resident. Needs slub's snapshot. */
+/* Case 33: the numbers add up: what the test holds, what the caches say, what the whole says; and
+ * nothing that was given back is still counted as resident. Needs slub's snapshot. */
 #include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -59,11 +59,12 @@ static struct sums take(const char *when)
         s.bytes += c->live_bytes;
         tk_check(c->objects_live < (uint64_t)1 << 48 && c->objects_cached < (uint64_t)1 << 48,
                  "%s: %s counts %llu live", when, c->name, (unsigned long long)c->objects_live);
-        tk_check(c->objects_per_slab == 1 || c->objects_live + c->objects_cached <= c->objects_total,
+        tk_check(c->objects_per_slab == 1 ||
+                     c->objects_live + c->objects_cached <= c->objects_total,
                  "%s: %s has more objects than room", when, c->name);
     }
-    tk_check(s.objects == info.live_objects, "%s: caches sum to %llu objects, the whole says %llu", when,
-             (unsigned long long)s.objects, (unsigned long long)info.live_objects);
+    tk_check(s.objects == info.live_objects, "%s: caches sum to %llu objects, the whole says %llu",
+             when, (unsigned long long)s.objects, (unsigned long long)info.live_objects);
     tk_check(s.bytes == info.live_bytes, "%s: caches sum to %llu bytes, the whole says %llu", when,
              (unsigned long long)s.bytes, (unsigned long long)info.live_bytes);
     return s;
@@ -138,7 +139,8 @@ static void numbers(void *unused)
              (long long)(after.bytes - before.bytes));
     malloc_trim(0);
     take("after trim");
-    tk_check(lazily_freed() == 0, "%zu bytes are free for the kernel and counted as resident", lazily_freed());
+    tk_check(lazily_freed() == 0, "%zu bytes are free for the kernel and counted as resident",
+             lazily_freed());
     tk_note("%zu blocks of %.1f MiB counted exactly, none remains", n, (double)bytes / TK_MIB);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 35: small stacks: the smallest threads, and a coroutine of 8 KiB. No path may need more than 2 KiB.
- * SLUB_TEST_STACK_BYTES asks for larger threads, for builds without optimisation; depth is then said only. */
+/* Case 35: small stacks: the smallest threads, and a coroutine of 8 KiB. No path may need more than
+ * 2 KiB. SLUB_TEST_STACK_BYTES asks for larger threads, for builds without optimisation; depth is
+ * then said only. */
 #include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -65,7 +66,11 @@ static void trim(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} steps[] = {{"allocation", allocate}, {"realloc", resize}, {"free", release}, {"many", many}, {"trim", trim}};
+} steps[] = {{"allocation", allocate},
+             {"realloc", resize},
+             {"free", release},
+             {"many", many},
+             {"trim", trim}};
 enum { N_STEPS = sizeof steps / sizeof steps[0] };
 
 static void all_calls(void)
@@ -88,9 +93,11 @@ static void threads(void *unused)
     (void)unused;
     for (int i = 0; i < 4; i++) {
         pthread_attr_init(&attr);
-        if (!tk_check(pthread_attr_setstacksize(&attr, thread_bytes) == 0, "stack of %zu", thread_bytes))
+        if (!tk_check(pthread_attr_setstacksize(&attr, thread_bytes) == 0, "stack of %zu",
+                      thread_bytes))
             return;
-        if (tk_check(pthread_create(&t, &attr, in_thread, NULL) == 0, "thread with %zu", thread_bytes))
+        if (tk_check(pthread_create(&t, &attr, in_thread, NULL) == 0, "thread with %zu",
+                     thread_bytes))
             pthread_join(t, NULL);
         pthread_attr_destroy(&attr);
     }

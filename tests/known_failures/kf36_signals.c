@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 36: signals into the middle of the allocator. A handler that does not allocate must be harmless; one that
- * does may hang the program but must not corrupt it. A jump out of malloc is tried too.
- * The profiler of the case comes with slub's own profiler. */
+/* Case 36: signals into the middle of the allocator. A handler that does not allocate must be
+ * harmless; one that does may hang the program but must not corrupt it. A jump out of malloc is
+ * tried too. The profiler of the case comes with slub's own profiler. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -22,8 +22,11 @@ enum { SLOTS = 256, EXIT_DAMAGED = 11 };
 
 static void storm(void *unused)
 {
-    struct model_config config = {.ops = &model_malloc_ops, .n_threads = 4, .signals = true,
-                                  .seconds = tk_seconds(0.4, 60), .seed = tk_seed()};
+    struct model_config config = {.ops = &model_malloc_ops,
+                                  .n_threads = 4,
+                                  .signals = true,
+                                  .seconds = tk_seconds(0.4, 60),
+                                  .seed = tk_seed()};
     struct model_result result;
 
     (void)unused;
@@ -105,7 +108,8 @@ static void jumping_handler(int signo)
     }
 }
 
-/* The block under work when the jump comes is lost to the test: it may be in the allocator's hands. */
+/* The block under work when the jump comes is lost to the test: it may be in the allocator's hands.
+ */
 static void handler_jumps(void *unused)
 {
     static struct rng r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 38: sandboxes. First filter: once main runs, only what memory needs is allowed. Second filter: probing calls
- * are refused from before exec on. Also built with the static library, where nothing needs openat at all. */
+/* Case 38: sandboxes. First filter: once main runs, only what memory needs is allowed. Second
+ * filter: probing calls are refused from before exec on. Also built with the static library, where
+ * nothing needs openat at all. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -20,9 +21,11 @@
 
 enum { N_THREADS = 4, N_SLOTS = 512 };
 
-static const int memory_calls[] = {SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise, SYS_mprotect, SYS_brk,
-                                   SYS_futex, SYS_exit_group, SYS_write, SYS_clock_gettime, SYS_getrandom};
-static const int probing_calls[] = {SYS_rseq, SYS_membarrier, SYS_getcpu, SYS_sched_getaffinity, SYS_prctl};
+static const int memory_calls[] = {SYS_mmap,     SYS_munmap,        SYS_mremap,   SYS_madvise,
+                                   SYS_mprotect, SYS_brk,           SYS_futex,    SYS_exit_group,
+                                   SYS_write,    SYS_clock_gettime, SYS_getrandom};
+static const int probing_calls[] = {SYS_rseq, SYS_membarrier, SYS_getcpu, SYS_sched_getaffinity,
+                                    SYS_prctl};
 static const int open_calls[] = {SYS_openat};
 
 static pthread_barrier_t ready, begin, end;
@@ -73,7 +76,8 @@ static void only_memory_calls(void *with_trim)
         pthread_create(&t, NULL, thread_main, (void *)i);
     /* The start of a thread needs calls of its own, too. */
     pthread_barrier_wait(&ready);
-    /* Of data alone: a process beyond its limit of address space is not held to this one by the kernel. */
+    /* Of data alone: a process beyond its limit of address space is not held to this one by the
+     * kernel. */
     setrlimit(RLIMIT_DATA, &limit);
     if (!sandbox_allow_only(memory_calls, sizeof memory_calls / sizeof memory_calls[0])) {
         tk_note("no seccomp here");
@@ -104,8 +108,8 @@ static void refuse_probing(void *with_open)
 /* The exec'ed side of the second filter. */
 static int probe(void)
 {
-    struct model_config config = {.ops = &model_malloc_ops, .n_threads = 4, .forks = true,
-                                  .seconds = 0.3, .seed = 38};
+    struct model_config config = {
+        .ops = &model_malloc_ops, .n_threads = 4, .forks = true, .seconds = 0.3, .seed = 38};
     struct model_result result;
 
     if (!sandbox_refuse(open_calls, 1, EPERM))
@@ -116,8 +120,8 @@ static int probe(void)
 static void probing_refused(const char *program, const char *name, bool with_open)
 {
     const char *const again[] = {program, "probe", NULL};
-    struct tk_exec e = {.argv = again, .before = refuse_probing, .arg = with_open ? &e : NULL,
-                        .limit_s = 60};
+    struct tk_exec e = {
+        .argv = again, .before = refuse_probing, .arg = with_open ? &e : NULL, .limit_s = 60};
 
     tk_run(&e);
     if (WEXITSTATUS(e.status) == 125)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 39: standard streams closed at start, and silence. The first open() of the program gets number 0, and
- * nothing of ours is written into files that happen to be number 1 or 2. */
+/* Case 39: standard streams closed at start, and silence. The first open() of the program gets
+ * number 0, and nothing of ours is written into files that happen to be number 1 or 2. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 
 static void use_heap(void)
 {
-    struct model_config config = {.ops = &model_malloc_ops, .n_threads = 2, .forks = true,
-                                  .seconds = 0.1, .seed = 39};
+    struct model_config config = {
+        .ops = &model_malloc_ops, .n_threads = 2, .forks = true, .seconds = 0.1, .seed = 39};
     struct model_result result;
 
     if (!model_run(&config, &result))
@@ -39,7 +39,8 @@ static void free_twice(void)
     _exit(0);
 }
 
-/* Files of the program sit where the streams were; what is in them at the end was not written by us. */
+/* Files of the program sit where the streams were; what is in them at the end was not written by
+ * us. */
 static int closed(void)
 {
     int files[3], status;
@@ -65,7 +66,8 @@ static void expect(const char *name, const char *mode, const char *env, void (*b
 {
     const char *const again[] = {tk_self(), mode, NULL};
     const char *const set[] = {env, NULL};
-    struct tk_exec e = {.argv = again, .env = env != NULL ? set : NULL, .before = before, .limit_s = 30};
+    struct tk_exec e = {
+        .argv = again, .env = env != NULL ? set : NULL, .before = before, .limit_s = 30};
 
     tk_run(&e);
     tk_check(e.status == 0, "%s: %s", name, tk_status_text(e.status));

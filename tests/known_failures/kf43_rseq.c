@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 43: restartable sequences registered by glibc, switched off, or refused by the kernel. The heap works the
- * same, and slub says which back end it took. Threads made by a raw clone() are a documented limit. */
+/* Case 43: restartable sequences registered by glibc, switched off, or refused by the kernel. The
+ * heap works the same, and slub says which back end it took. Threads made by a raw clone() are a
+ * documented limit. */
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -19,8 +20,13 @@
 /* Prints the back end ("-" for another malloc) and whether glibc registered an area. */
 static int probe(void)
 {
-    struct model_config config = {.ops = &model_malloc_ops, .n_threads = 4, .forks = true, .moves = true,
-                                  .signals = true, .seconds = 0.25, .seed = 43};
+    struct model_config config = {.ops = &model_malloc_ops,
+                                  .n_threads = 4,
+                                  .forks = true,
+                                  .moves = true,
+                                  .signals = true,
+                                  .seconds = 0.25,
+                                  .seed = 43};
     struct model_result result;
     struct slub_info info;
     bool is_slub = slubinfo_get(&info);
@@ -44,7 +50,10 @@ static bool run(const char *name, const char *tunable, int err)
     const char *const again[] = {tk_self(), "probe", NULL};
     /* The back end is to be chosen by what is there, not by an option. */
     const char *const env[] = {"SLUB_OPTIONS", tunable, NULL};
-    struct tk_exec e = {.argv = again, .env = env, .before = err != 0 ? refuse_rseq : NULL, .arg = &err,
+    struct tk_exec e = {.argv = again,
+                        .env = env,
+                        .before = err != 0 ? refuse_rseq : NULL,
+                        .arg = &err,
                         .limit_s = 60};
     bool is_registered;
 
@@ -61,7 +70,8 @@ static bool run(const char *name, const char *tunable, int err)
     return is_registered;
 }
 
-/* The kernel's own checker of the ABI kills a process that breaks it. Needs root and a kernel that has it. */
+/* The kernel's own checker of the ABI kills a process that breaks it. Needs root and a kernel that
+ * has it. */
 static void with_kernel_checks(void)
 {
     int fd = open("/sys/kernel/debug/rseq/debug", O_RDWR | O_CLOEXEC);
@@ -84,7 +94,8 @@ int main(int argc, char **argv)
         return probe();
     tk_init("kf43", "rseq", argc, argv);
     run("on", "GLIBC_TUNABLES=glibc.pthread.rseq=1", 0);
-    tk_check(!run("off", "GLIBC_TUNABLES=glibc.pthread.rseq=0", 0), "the tunable did not switch rseq off");
+    tk_check(!run("off", "GLIBC_TUNABLES=glibc.pthread.rseq=0", 0),
+             "the tunable did not switch rseq off");
     tk_check(!run("ENOSYS", "GLIBC_TUNABLES", ENOSYS), "rseq in spite of ENOSYS");
     tk_check(!run("EPERM", "GLIBC_TUNABLES", EPERM), "rseq in spite of EPERM");
     with_kernel_checks();

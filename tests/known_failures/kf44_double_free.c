@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 44: blocks freed twice. None that was freed once may be called so, whatever it contains; one that was
- * is reported, or at the least never handed out to two owners. */
+/* Case 44: blocks freed twice. None that was freed once may be called so, whatever it contains; one
+ * that was is reported, or at the least never handed out to two owners. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,13 +16,20 @@
 
 enum { EXIT_ALIASED = 11, N_AFTER = 4096 };
 
-/* ---- none where there was none -------------------------------------------------------------------- */
+/* ---- none where there was none
+ * -------------------------------------------------------------------- */
 
 /* Words that a check inside the block could take for its own marks. */
 static void fill_badly(char *p, size_t bytes, struct rng *r, void *other)
 {
-    uint64_t words[] = {(uintptr_t)other, (uintptr_t)other ^ ((uintptr_t)p >> 12), 0, UINT64_MAX,
-                        (uintptr_t)p, 0x6b6b6b6b6b6b6b6bu, 0xbbbbbbbbbbbbbbbbu, rng_next(r)};
+    uint64_t words[] = {(uintptr_t)other,
+                        (uintptr_t)other ^ ((uintptr_t)p >> 12),
+                        0,
+                        UINT64_MAX,
+                        (uintptr_t)p,
+                        0x6b6b6b6b6b6b6b6bu,
+                        0xbbbbbbbbbbbbbbbbu,
+                        rng_next(r)};
     uint64_t w = words[rng_below(r, 8)];
 
     for (size_t i = 0; i + 8 <= bytes; i += 8)
@@ -34,7 +41,8 @@ static void *freed_once(void *arg)
     enum { SLOTS = 4096 };
     struct rng r = {.s = tk_seed() + (uintptr_t)arg};
     size_t n = tk_count(50000, 1000000);
-    void **slots = mmap(NULL, SLOTS * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void **slots = mmap(NULL, SLOTS * sizeof *slots, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *last = NULL;
 
     for (size_t i = 0; i < n; i++) {
@@ -97,7 +105,8 @@ static void racing_neighbours(void *unused)
     pthread_join(t, NULL);
 }
 
-/* ---- all where there were ------------------------------------------------------------------------- */
+/* ---- all where there were
+ * ------------------------------------------------------------------------- */
 
 static void *volatile victim; /* volatile: the compiler knows nothing of its history */
 
@@ -257,12 +266,13 @@ static void true_ones(void)
                 n_aliased++;
             else
                 n_crashed++;
-            tk_check(may_alias || status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT),
+            tk_check(may_alias || status == 0 ||
+                         (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT),
                      "%s, %zu bytes: %s", cases[c].name, sizes[s],
                      WIFEXITED(status) ? "two owners" : tk_status_text(status));
         }
-    tk_note("misuse: %u reported %u harmless %u aliased %u crashed", n_detected, n_survived, n_aliased,
-            n_crashed);
+    tk_note("misuse: %u reported %u harmless %u aliased %u crashed", n_detected, n_survived,
+            n_aliased, n_crashed);
     if (may_alias)
         tk_note("not judged in fast mode");
 }

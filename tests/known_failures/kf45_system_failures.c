@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Case 45: the k-th memory call to the system fails, for every k, once or from there on. Requests get NULL and
- * ENOMEM, or a feature is lost; nothing is damaged, and afterwards everything works again. */
+/* Case 45: the k-th memory call to the system fails, for every k, once or from there on. Requests
+ * get NULL and ENOMEM, or a feature is lost; nothing is damaged, and afterwards everything works
+ * again. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -40,7 +41,8 @@ static void judge(bool got, const char *call)
 static void release(struct slot *s, uint64_t id)
 {
     if (s->p != NULL) {
-        tk_check(stamp_first_bad(s->p, s->bytes, id) == s->bytes, "block of %zu bytes changed", s->bytes);
+        tk_check(stamp_first_bad(s->p, s->bytes, id) == s->bytes, "block of %zu bytes changed",
+                 s->bytes);
         free(s->p);
     }
     s->p = NULL;
@@ -57,7 +59,8 @@ static void take(struct slot *s, uint64_t id, struct rng *r)
     case 1:
         s->p = calloc(1, s->bytes);
         if (s->p != NULL)
-            tk_check(stamp_first_nonzero(s->p, s->bytes) == s->bytes, "calloc(%zu) is not zero", s->bytes);
+            tk_check(stamp_first_nonzero(s->p, s->bytes) == s->bytes, "calloc(%zu) is not zero",
+                     s->bytes);
         break;
     default:
         s->p = memalign((size_t)64 << rng_below(r, 12), s->bytes);
@@ -69,7 +72,8 @@ static void take(struct slot *s, uint64_t id, struct rng *r)
 
 static void resize(struct slot *s, uint64_t id, struct rng *r)
 {
-    size_t bytes = rng_size(r, 1, rng_below(r, 4) == 0 ? 6u << 20 : 100000), kept = bytes < s->bytes ? bytes : s->bytes;
+    size_t bytes = rng_size(r, 1, rng_below(r, 4) == 0 ? 6u << 20 : 100000),
+           kept = bytes < s->bytes ? bytes : s->bytes;
     void *q;
 
     errno = 77;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Case K9: allocated on one CPU, freed on another. It must not collapse against both on one CPU, nor pile up. */
+/* Case K9: allocated on one CPU, freed on another. It must not collapse against both on one CPU,
+ * nor pile up. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static int producer_cpu, consumer_cpu;
 static size_t n_passed;
 static double producer_busy, consumer_busy; /* seconds on a CPU */
 
-/* Other programs may hold a CPU for longer than the whole test; what counts is the time that was had. */
+/* Other programs may hold a CPU for longer than the whole test; what counts is the time that was
+ * had. */
 static double busy_now(void)
 {
     struct timespec t;
@@ -88,15 +90,17 @@ static void run(void *arg)
     atomic_store(&must_stop, true);
     pthread_join(p, NULL);
     pthread_join(c, NULL);
-    r->per_second = (double)n_passed / (producer_busy > consumer_busy ? producer_busy : consumer_busy);
-    tk_note("%s %.1f M per busy second %.1f MiB", r->from == r->to ? "same CPU" : "two CPUs", r->per_second / 1e6,
-            (double)tk_peak_rss() / TK_MIB);
+    r->per_second =
+        (double)n_passed / (producer_busy > consumer_busy ? producer_busy : consumer_busy);
+    tk_note("%s %.1f M per busy second %.1f MiB", r->from == r->to ? "same CPU" : "two CPUs",
+            r->per_second / 1e6, (double)tk_peak_rss() / TK_MIB);
     tk_check((double)tk_peak_rss() < 64 * TK_MIB, "peak %.1f MiB", (double)tk_peak_rss() / TK_MIB);
 }
 
 int main(int argc, char **argv)
 {
-    struct result *r = mmap(NULL, 2 * sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct result *r =
+        mmap(NULL, 2 * sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int ids[2];
 
     tk_init("kfk9", "across CPUs", argc, argv);

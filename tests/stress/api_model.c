@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The random heap model over the library: size classes and several caches at once, objects of caches freed through
- * their cache and through slub_free() by turns; at the end the caches must be empty. */
+/* The random heap model over the library: size classes and several caches at once, objects of
+ * caches freed through their cache and through slub_free() by turns; at the end the caches must be
+ * empty. */
 #include <slub/slub.h>
 #include <stdio.h>
 

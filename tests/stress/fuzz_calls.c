@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequences of calls from bytes, for libFuzzer: every four bytes are one call of the malloc family on one of 64
- * slots. Contents are stamped and checked; a broken rule aborts. Other compilers get fuzz_main.c as their main. */
+/* Sequences of calls from bytes, for libFuzzer: every four bytes are one call of the malloc family
+ * on one of 64 slots. Contents are stamped and checked; a broken rule aborts. Other compilers get
+ * fuzz_main.c as their main. */
 #include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>

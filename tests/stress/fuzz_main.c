@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the fuzzing harness without libFuzzer: over the files that are named, or over random input for
- * SLUB_TEST_SECONDS (default 5). */
+/* Runs the fuzzing harness without libFuzzer: over the files that are named, or over random input
+ * for SLUB_TEST_SECONDS (default 5). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ static int from_file(const char *path, uint8_t *input)
 
 int main(int argc, char **argv)
 {
-    uint8_t *input = mmap(NULL, MOST_INPUT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *input =
+        mmap(NULL, MOST_INPUT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const char *seconds = getenv("SLUB_TEST_SECONDS"), *seed = getenv("SLUB_TEST_SEED");
     double end = tk_now() + (seconds != NULL ? strtod(seconds, NULL) : 5);
     struct rng r = {.s = seed != NULL ? strtoull(seed, NULL, 0) : (uint64_t)(tk_now() * 1e9)};

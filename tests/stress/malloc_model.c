@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The random heap model over whatever malloc the process has: preloaded, linked, or the system's. */
+/* The random heap model over whatever malloc the process has: preloaded, linked, or the system's.
+ */
 #include "options.h"
 
 int main(int argc, char **argv)

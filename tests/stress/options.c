@@ -10,8 +10,10 @@
 
 static void usage(const char *program, const char *bad)
 {
-    fprintf(stderr, "%s: %s: use --threads N --seconds S --seed N --max-bytes N --slots N "
-                    "--signals --moves --churn --forks\n", program, bad);
+    fprintf(stderr,
+            "%s: %s: use --threads N --seconds S --seed N --max-bytes N --slots N "
+            "--signals --moves --churn --forks\n",
+            program, bad);
     exit(2);
 }
 
@@ -32,7 +34,8 @@ static double value_of(int argc, char **argv, int *i)
 
 static uint64_t seed_of(const char *text)
 {
-    return text != NULL ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) * 1000003u ^ (uint64_t)getpid();
+    return text != NULL ? strtoull(text, NULL, 0)
+                        : (uint64_t)time(NULL) * 1000003u ^ (uint64_t)getpid();
 }
 
 void options_parse(struct model_config *config, int argc, char **argv)
@@ -85,9 +88,11 @@ int options_run(const char *program, struct model_config *config)
     printf("%s: SLUB_TEST_SEED=%llu\n", program, (unsigned long long)config->seed);
     fflush(stdout);
     ok = model_run(config, &result);
-    printf("%s over %s: %u threads, %.1f s, %llu operations, %llu forks, %llu signals, %llu threads made: %s\n",
-           program, config->ops->name, config->n_threads, config->seconds, (unsigned long long)result.n_ops,
-           (unsigned long long)result.n_forks, (unsigned long long)result.n_signals,
-           (unsigned long long)result.n_threads_made, ok ? "sound" : "BROKEN");
+    printf("%s over %s: %u threads, %.1f s, %llu operations, %llu forks, %llu signals, %llu "
+           "threads made: %s\n",
+           program, config->ops->name, config->n_threads, config->seconds,
+           (unsigned long long)result.n_ops, (unsigned long long)result.n_forks,
+           (unsigned long long)result.n_signals, (unsigned long long)result.n_threads_made,
+           ok ? "sound" : "BROKEN");
     return ok ? 0 : 1;
 }

@@ -5,10 +5,11 @@
 #                           [VARIANTS plain thread lock norseq] [LABELS fast|slow] [TIMEOUT s]
 #                           [ENVIRONMENT NAME=VALUE...] [NO_PRELOAD] [PORTABLE])
 #
-# makes one ctest per allocator and variant, <name>.<allocator>[.<variant>]. The allocator comes by LD_PRELOAD;
-# variants choose the back end (SLUB_OPTIONS) or take the kernel's rseq area away (GLIBC_TUNABLES).
-# Where the tests run elsewhere (SLUB_TEST_HOST is off) the programs are built, and only PORTABLE ones are tests.
-# With NO_PRELOAD the program gets the library's path in SLUB_TEST_LIB instead and preloads it where it must.
+# makes one ctest per allocator and variant, <name>.<allocator>[.<variant>]. The allocator comes by
+# LD_PRELOAD; variants choose the back end (SLUB_OPTIONS) or take the kernel's rseq area away
+# (GLIBC_TUNABLES). Where the tests run elsewhere (SLUB_TEST_HOST is off) the programs are built,
+# and only PORTABLE ones are tests. With NO_PRELOAD the program gets the library's path in
+# SLUB_TEST_LIB instead and preloads it where it must.
 include_guard(GLOBAL)
 if(NOT TARGET slub_test_support)
     add_subdirectory(${CMAKE_CURRENT_LIST_DIR} ${CMAKE_BINARY_DIR}/tests/support)

@@ -54,7 +54,8 @@ void model_step(struct model_worker *w);
 void model_drop(struct model_worker *w, struct model_block *b);
 
 /* Report a broken rule, once, and stop the run. */
-void model_fail(struct model_run *run, const struct model_block *b, const char *rule, size_t detail);
+void model_fail(struct model_run *run, const struct model_block *b, const char *rule,
+                size_t detail);
 
 /* Signals and moves for running workers; storms of one run at a time. */
 void model_storm_begin(const struct model_config *config);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of the model: starts and replaces the workers, ends them, and holds the live blocks against each
- * other. Contract: model.h. Its own tables come from mmap, so that the heap holds the model's blocks only. */
+/* One run of the model: starts and replaces the workers, ends them, and holds the live blocks
+ * against each other. Contract: model.h. Its own tables come from mmap, so that the heap holds the
+ * model's blocks only. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

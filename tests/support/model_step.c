@@ -15,8 +15,8 @@ void model_fail(struct model_run *run, const struct model_block *b, const char *
         dprintf(2,
                 "model(%s): %s: block %p kind %u bytes %zu usable %zu stamp %#" PRIx64 " at %zu, "
                 "SLUB_TEST_SEED=%" PRIu64 "\n",
-                run->config->ops->name, rule, (void *)b->p, b->kind, b->bytes, b->usable, b->id, detail,
-                run->config->seed);
+                run->config->ops->name, rule, (void *)b->p, b->kind, b->bytes, b->usable, b->id,
+                detail, run->config->seed);
     atomic_store(&run->must_stop, true);
 }
 
@@ -132,7 +132,8 @@ static void swap_with_others(struct model_worker *w, struct model_block *b)
     pthread_mutex_unlock(&x->lock);
 }
 
-/* The child owns what this worker owned; other threads' blocks may be in flight and are left alone. */
+/* The child owns what this worker owned; other threads' blocks may be in flight and are left alone.
+ */
 static void child_of_fork(struct model_worker *w)
 {
     struct model_run *run = w->run;

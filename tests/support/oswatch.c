@@ -30,7 +30,8 @@ static bool must_fail(void)
     return true;
 }
 
-/* The supervisor was started before the filter, so its own calls are not watched. It allocates nothing. */
+/* The supervisor was started before the filter, so its own calls are not watched. It allocates
+ * nothing. */
 static void *supervise(void *unused)
 {
     struct seccomp_notif call;
@@ -74,7 +75,8 @@ static int install_filter(void)
     struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
 
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                        &program);
 }
 
 bool oswatch_start(const char **why)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Watch, and make fail, the memory calls that the process makes to the system, whoever makes them.
  *
- * A seccomp filter hands mmap, munmap, mremap, madvise and mprotect of the calling thread and of all threads
- * that it starts later to a supervisor thread, which counts them and answers some with ENOMEM. It works for any
- * allocator, also one that issues raw system calls. There is no way back: use it in a child. */
+ * A seccomp filter hands mmap, munmap, mremap, madvise and mprotect of the calling thread and of
+ * all threads that it starts later to a supervisor thread, which counts them and answers some with
+ * ENOMEM. It works for any allocator, also one that issues raw system calls. There is no way back:
+ * use it in a child. */
 #ifndef SLUB_TESTS_OSWATCH_H
 #define SLUB_TESTS_OSWATCH_H
 

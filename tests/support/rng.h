@@ -26,7 +26,8 @@ static inline uint64_t rng_below(struct rng *r, uint64_t n)
     return rng_next(r) % n;
 }
 
-/* A size of lo to hi, lo > 0, with its logarithm spread evenly: as many of 16…32 as of 16 KiB…32 KiB. */
+/* A size of lo to hi, lo > 0, with its logarithm spread evenly: as many of 16…32 as of 16 KiB…32
+ * KiB. */
 static inline size_t rng_size(struct rng *r, size_t lo, size_t hi)
 {
     unsigned n_octaves = 1;

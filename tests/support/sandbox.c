@@ -13,7 +13,8 @@
 
 enum { MOST_CALLS = 64, EXIT_FORBIDDEN = 31 };
 
-/* Programs are: load the number, one comparison per call, the action when none fits, the action of the list. */
+/* Programs are: load the number, one comparison per call, the action when none fits, the action of
+ * the list. */
 static bool install(const int *calls, size_t n, unsigned when_listed, unsigned otherwise)
 {
     struct sock_filter code[MOST_CALLS + 3];
@@ -21,7 +22,8 @@ static bool install(const int *calls, size_t n, unsigned when_listed, unsigned o
 
     if (n > MOST_CALLS)
         return false;
-    code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    code[0] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (size_t i = 0; i < n; i++)
         code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i],
                                                    (unsigned char)(n - i), 0);

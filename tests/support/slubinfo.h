@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What slub says of itself, when it is the malloc of this process; looked up at run time, so that the same
- * program runs under any malloc. */
+/* What slub says of itself, when it is the malloc of this process; looked up at run time, so that
+ * the same program runs under any malloc. */
 #ifndef SLUB_TESTS_SLUBINFO_H
 #define SLUB_TESTS_SLUBINFO_H
 
@@ -14,7 +14,8 @@ static inline const struct slub_root *slubinfo_root(void)
     void *root = dlsym(RTLD_DEFAULT, "slub_root"), *owner = dlsym(RTLD_DEFAULT, "malloc");
     Dl_info of_root, of_owner;
 
-    if (root == NULL || owner == NULL || dladdr(root, &of_root) == 0 || dladdr(owner, &of_owner) == 0)
+    if (root == NULL || owner == NULL || dladdr(root, &of_root) == 0 ||
+        dladdr(owner, &of_owner) == 0)
         return NULL;
     return of_root.dli_fbase == of_owner.dli_fbase ? root : NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stamps: every word of a block says whose block it is, so that a block shared by two owners, a lost
- * byte of a realloc and a write from outside all show when the stamp is read back. */
+/* Stamps: every word of a block says whose block it is, so that a block shared by two owners, a
+ * lost byte of a realloc and a write from outside all show when the stamp is read back. */
 #ifndef SLUB_TESTS_STAMP_H
 #define SLUB_TESTS_STAMP_H
 

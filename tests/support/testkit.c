@@ -35,8 +35,10 @@ void tk_init(const char *id, const char *what, int argc, char **argv)
     test_what = what;
     for (int i = 1; i < argc; i++)
         is_full = is_full || strcmp(argv[i], "full") == 0;
-    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)(tk_now() * 1e9) ^ (uint64_t)getpid();
-    outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    seed =
+        given != NULL ? strtoull(given, NULL, 0) : (uint64_t)(tk_now() * 1e9) ^ (uint64_t)getpid();
+    outcome =
+        mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (outcome == MAP_FAILED) {
         dprintf(2, "%s: no memory for the test's own record\n", id);
         exit(1);
@@ -127,7 +129,8 @@ int tk_finish(void)
 
     dprintf(1, "%s %s: %s\n", test_id, test_what, outcome->o_notes);
     if (n > 0)
-        dprintf(2, "%s: %u failed checks, SLUB_TEST_SEED=%llu\n", test_id, n, (unsigned long long)seed);
+        dprintf(2, "%s: %u failed checks, SLUB_TEST_SEED=%llu\n", test_id, n,
+                (unsigned long long)seed);
     return n > 0;
 }
 

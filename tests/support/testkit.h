@@ -2,9 +2,10 @@
 /* What the allocator-agnostic test programs share: one result line, children with a time limit, and
  * measurements of the process. Nothing here allocates, so it can judge any malloc.
  *
- * A program calls tk_init(), runs its parts with tk_child() or tk_run(), and returns tk_finish(). It prints
- * one line on stdout, "<id> <what>: <notes>", reasons of failure on stderr, and exits 0, 1, or 77 (skipped).
- * Notes and checks made in a child reach the parent through shared memory, also when the child dies. */
+ * A program calls tk_init(), runs its parts with tk_child() or tk_run(), and returns tk_finish().
+ * It prints one line on stdout, "<id> <what>: <notes>", reasons of failure on stderr, and exits 0,
+ * 1, or 77 (skipped). Notes and checks made in a child reach the parent through shared memory, also
+ * when the child dies. */
 #ifndef SLUB_TESTS_TESTKIT_H
 #define SLUB_TESTS_TESTKIT_H
 
@@ -16,7 +17,7 @@
 extern "C" {
 #endif
 
-#define TK_MIB (1024.0 * 1024.0)
+#define TK_MIB          (1024.0 * 1024.0)
 #define TK_FORMAT(a, b) __attribute__((format(printf, a, b)))
 
 /* A size or an address that the compiler must take as it is, without knowing where it came from. */
@@ -51,7 +52,8 @@ bool tk_failed(void);
 void tk_skip(const char *fmt, ...) TK_FORMAT(1, 2) __attribute__((noreturn));
 int tk_finish(void);
 
-/* Run fn(arg) in a child; a crash or `limit_s` seconds without an end is a failure. True when it ended well. */
+/* Run fn(arg) in a child; a crash or `limit_s` seconds without an end is a failure. True when it
+ * ended well. */
 bool tk_child(const char *part, void (*fn)(void *), void *arg, double limit_s);
 
 /* The same, but only says how it ended: the wait status, or -1 when it was killed for lateness. */
@@ -59,14 +61,15 @@ int tk_child_status(void (*fn)(void *), void *arg, double limit_s);
 
 /* Run a program and keep what it prints (both streams). */
 struct tk_exec {
-    const char *const *argv;    /* argv[0] is looked up as it is */
-    const char *const *env;     /* "NAME=VALUE" to set or "NAME" to take away, NULL at the end; or NULL */
-    void (*before)(void *);     /* called in the child just before exec; or NULL */
+    const char *const *argv; /* argv[0] is looked up as it is */
+    const char *const
+        *env; /* "NAME=VALUE" to set or "NAME" to take away, NULL at the end; or NULL */
+    void (*before)(void *); /* called in the child just before exec; or NULL */
     void *arg;
     double limit_s;
-    int status;                 /* out: wait status, -1 when it was killed for lateness */
-    size_t n_out;               /* out: bytes printed */
-    char out[4096];             /* out: what fitted, with a 0 at the end */
+    int status;     /* out: wait status, -1 when it was killed for lateness */
+    size_t n_out;   /* out: bytes printed */
+    char out[4096]; /* out: what fitted, with a 0 at the end */
 };
 void tk_run(struct tk_exec *e);
 
@@ -83,7 +86,7 @@ static inline bool tk_status_ok(int status)
     return status == 0;
 }
 
-double tk_now(void);          /* monotonic seconds */
+double tk_now(void); /* monotonic seconds */
 void tk_sleep(double seconds);
 size_t tk_rss(void);          /* bytes resident now */
 size_t tk_peak_rss(void);     /* most bytes resident so far, of this address space */

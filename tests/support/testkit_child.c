@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Children with a time limit: functions run in a fork, programs run by exec. Contract: testkit.h. */
+/* Children with a time limit: functions run in a fork, programs run by exec. Contract: testkit.h.
+ */
 #include "testkit.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measurements of the running process, read from the system without allocating. Contract: testkit.h. */
+/* Measurements of the running process, read from the system without allocating. Contract:
+ * testkit.h. */
 #include "testkit.h"
 
 #include <fcntl.h>
