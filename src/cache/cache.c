@@ -60,8 +60,8 @@ static struct barn *barn_get_node(struct slub_cache *c, unsigned node)
     return bn;
 }
 
-/* Objects that slow paths move over the stack at a time: 768 bytes. */
-enum { CHUNK = 96 };
+/* Objects that slow paths move over the stack at a time: half a KiB. */
+enum { CHUNK = 64 };
 
 static void give_idle(struct slub_cache *c, struct barn *bn)
 {
