@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include "bench_args.h"
+#include "cmd_known.h"
 #include "report/slab_json.h"
 #include "report/slab_view.h"
 
@@ -13,6 +14,21 @@
 #include <string.h>
 
 #define COMMAND "bench"
+
+static int bench_slab_test(int argc, char **argv);
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} benchmarks[] = {
+    {"slab_test", bench_slab_test,
+     "the tests of the kernel's slab_test module, and more, on several allocators"},
+    {"known_failures", bench_known_failures,
+     "cases in which allocators are known to fail, judged by limits of time and memory"},
+};
+
+#define N_BENCHMARKS (sizeof(benchmarks) / sizeof(benchmarks[0]))
 
 static int print_help(void)
 {
@@ -27,8 +43,8 @@ static int print_help(void)
 
 static int print_list(void)
 {
-    printf(
-        "slab_test  the tests of the kernel's slab_test module, and more, on several allocators\n");
+    for (size_t i = 0; i < N_BENCHMARKS; i++)
+        printf("%-16s %s\n", benchmarks[i].name, benchmarks[i].help);
     return cli_flush(COMMAND);
 }
 
@@ -158,10 +174,13 @@ int cmd_bench(int argc, char **argv)
     }
     if (optind == argc)
         return cli_usage(COMMAND, "no benchmark named; see slub bench --list");
-    if (strcmp(argv[optind], "slab_test") != 0)
-        return cli_usage(COMMAND, "unknown benchmark '%s'; see slub bench --list", argv[optind]);
-    argv += optind;
-    argc -= optind;
-    optind = 0; /* the benchmark's own words are parsed anew */
-    return bench_slab_test(argc, argv);
+    for (size_t i = 0; i < N_BENCHMARKS; i++) {
+        if (strcmp(argv[optind], benchmarks[i].name) == 0) {
+            argv += optind;
+            argc -= optind;
+            optind = 0; /* the benchmark's own words are parsed anew */
+            return benchmarks[i].run(argc, argv);
+        }
+    }
+    return cli_usage(COMMAND, "unknown benchmark '%s'; see slub bench --list", argv[optind]);
 }

@@ -9,6 +9,7 @@
 #endif
 #include "workloads/slab_worker.h"
 
+#include "workloads/process_watch.h"
 #include "workloads/ticks.h"
 
 #include <linux/futex.h>
@@ -158,7 +159,7 @@ void slab_harness_run(struct slab_worker *w)
 
     map_memory(w);
     pin_lane(w, 0);
-    w->head->rss_start_bytes = slab_probe_rss_bytes();
+    w->head->rss_start_bytes = watch_rss_bytes();
     for (unsigned i = 1; i < n_threads; i++) {
         if (pthread_create(&w->lanes[i].thread, NULL, lane_main, &w->lanes[i]) != 0)
             slab_worker_fail(w, "cannot create a thread");
@@ -166,6 +167,6 @@ void slab_harness_run(struct slab_worker *w)
     main_lane(w, body_of(w));
     for (unsigned i = 1; i < n_threads; i++)
         pthread_join(w->lanes[i].thread, NULL);
-    w->head->rss_end_bytes = slab_probe_rss_bytes();
-    w->head->rss_peak_bytes = slab_probe_peak_rss_bytes();
+    w->head->rss_end_bytes = watch_rss_bytes();
+    w->head->rss_peak_bytes = watch_peak_rss_bytes();
 }

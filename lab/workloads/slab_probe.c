@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what a worker finds out about itself: who owns the calls, in which version, slub's counters,
- * and the memory that the process holds.
+/* Owns what a worker finds out about itself: who owns the calls, in which version, and slub's
+ * counters.
  *
  * Everything is looked up by name at run time, so that one worker serves every allocator.
  */
@@ -12,11 +12,8 @@
 #include "workloads/slab_api.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define SPARE_CACHES 64 /* caches that may appear between two snapshots */
 
@@ -193,50 +190,4 @@ void slab_probe_counters_stop(struct slab_worker *w, size_t size_index)
     sum_counters(w, now);
     for (unsigned k = 0; k < SLUB_N_STATS; k++)
         counter[k] = now[k] == SLUB_NOT_COUNTED ? SLUB_NOT_COUNTED : now[k] - counter[k];
-}
-
-/* Reads a small file of /proc without memory of its own. */
-static size_t read_text(const char *path, char *text, size_t room)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    const ssize_t n = read(fd, text, room - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0 ? (size_t)n : 0;
-}
-
-static uint64_t number_at(const char *s)
-{
-    uint64_t v = 0;
-    while (*s == ' ' || *s == '\t')
-        s++;
-    while (*s >= '0' && *s <= '9')
-        v = v * 10 + (uint64_t)(*s++ - '0');
-    return v;
-}
-
-uint64_t slab_probe_rss_bytes(void)
-{
-    char text[256];
-    if (read_text("/proc/self/statm", text, sizeof(text)) == 0)
-        return 0;
-    const char *second = strchr(text, ' ');
-    return second == NULL ? 0 : number_at(second) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* ru_maxrss survives exec and so may be the runner's; the kernel's own mark of this image is not.
- */
-uint64_t slab_probe_peak_rss_bytes(void)
-{
-    char text[4096];
-    struct rusage usage;
-
-    if (read_text("/proc/self/status", text, sizeof(text)) != 0) {
-        const char *mark = strstr(text, "\nVmHWM:");
-        if (mark != NULL)
-            return number_at(mark + strlen("\nVmHWM:")) * 1024;
-    }
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }

@@ -10,6 +10,8 @@
 #endif
 #include "workloads/slab_worker.h"
 
+#include "workloads/known_cases.h"
+#include "workloads/process_watch.h"
 #include "workloads/ticks.h"
 
 #include <errno.h>
@@ -89,6 +91,11 @@ static void read_word(struct slab_params *p, const char *word)
         p->robust = strtoul(v, NULL, 10) != 0;
     } else if (value_of(word, "check", &v)) {
         p->check_only = strtoul(v, NULL, 10) != 0;
+    } else if (value_of(word, "known", &v)) {
+        p->is_known_case = true;
+        p->known_case = (unsigned)strtoul(v, NULL, 10);
+    } else if (value_of(word, "full", &v)) {
+        p->is_full = strtoul(v, NULL, 10) != 0;
     } else if (value_of(word, "seed", &v)) {
         p->seed = strtoul(v, NULL, 10);
     } else if (value_of(word, "expect", &v)) {
@@ -106,6 +113,8 @@ static bool params_are_valid(const struct slab_params *p)
 {
     if (p->check_only)
         return true;
+    if (p->is_known_case)
+        return p->known_case < KNOWN_N_CASES;
     return p->test < SLAB_N_TESTS && p->count > 0 && p->count <= UINT32_MAX && p->n_repeats > 0 &&
            p->n_threads > 0 && p->n_freers > 0 && p->n_sizes > 0 && p->n_cpus > 0;
 }
@@ -141,8 +150,21 @@ static void wait_idle(struct slab_wire_head *h)
     do
         n = read(SLAB_FD_CHANNEL, &byte, 1);
     while (n < 0 && errno == EINTR);
-    h->rss_idle_bytes = slab_probe_rss_bytes();
+    h->rss_idle_bytes = watch_rss_bytes();
     h->idle_ns = ticks_now_ns() - start;
+}
+
+/* The figures take the place of samples: one lane each. The library's worker has no such cases. */
+static void run_known_case(struct slab_worker *w)
+{
+#ifdef SLAB_API_SLUB
+    slab_worker_fail(w, "this worker has no known failures");
+#else
+    const struct known_form form = {.full = w->params.is_full, .seed = w->params.seed};
+    const char *why = known_bodies[w->params.known_case](&form, w->ticks);
+    if (why != NULL)
+        slab_worker_fail(w, why);
+#endif
 }
 
 int main(int argc, char **argv)
@@ -167,7 +189,9 @@ int main(int argc, char **argv)
         w->head->state = SLAB_STATE_REFUSED;
         return 1;
     }
-    if (!w->params.check_only)
+    if (w->params.is_known_case)
+        run_known_case(w);
+    else if (!w->params.check_only)
         slab_harness_run(w);
     w->head->state = SLAB_STATE_MEASURED;
     wait_idle(w->head);

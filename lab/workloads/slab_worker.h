@@ -27,6 +27,9 @@ struct slab_params {
     unsigned n_freers;  /* REMOTE_M: threads that free */
     bool robust;        /* REMOTE_FREE: free object by object round the CPUs, not CPU by CPU */
     bool check_only;    /* tell who owns the calls and end */
+    bool is_known_case; /* run known_case, not a test */
+    bool is_full;       /* … in its full form */
+    unsigned known_case;
     uint64_t seed;
     size_t n_sizes;
     size_t sizes[SLAB_MAX_SIZES];
@@ -86,12 +89,10 @@ size_t slab_batch_objs(enum slab_test_id test);
 void slab_harness_run(struct slab_worker *w);
 void slab_barrier_wait(struct slab_barrier *b);
 
-/* slab_probe.c: owner of the calls, allocator's version, slub's counters, memory of the process. */
+/* slab_probe.c: owner of the calls, allocator's version, slub's counters. */
 bool slab_probe_owner(struct slab_worker *w);
 void slab_probe_counters_start(struct slab_worker *w, size_t size_index);
 void slab_probe_counters_stop(struct slab_worker *w, size_t size_index);
-uint64_t slab_probe_rss_bytes(void);
-uint64_t slab_probe_peak_rss_bytes(void);
 
 /* slab_worker.c */
 _Noreturn void slab_worker_fail(struct slab_worker *w, const char *message);

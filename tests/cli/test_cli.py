@@ -364,7 +364,9 @@ class BenchCase(Case):
 
 class Bench(BenchCase):
     def test_list(self):
-        self.assertIn("slab_test", self.succeeds("bench", "--list"))
+        listed = self.succeeds("bench", "--list")
+        for name in ("slab_test", "known_failures"):
+            self.assertRegex(listed, rf"(?m)^{name} +\w")
 
     def test_six_kernel_lines(self):
         text, stored = self.measure("--alloc", "system", "--style", "kernel", "--sizes", "8,64",
@@ -520,6 +522,51 @@ class Bench(BenchCase):
 
 
 @unittest.skipUnless(LIBRARY, "sanitizers cannot be preloaded: no allocator of this build is measured")
+class Known(Case):
+    """slub bench known_failures: the limits of its table decide the status."""
+    QUICK = ("bench", "known_failures", "--short", "--cases", "calloc,maps")
+
+    def run_quick(self, *words, status):
+        path = os.path.join(self.folder, "known.json")
+        done = slub(*self.QUICK, *words, "--json", path)
+        self.assertEqual((done.returncode, done.stderr), (status, ""), done)
+        with open(path, encoding="utf-8") as f:
+            return done.stdout, json.load(f)
+
+    def test_limits_decide(self):
+        # glibc maps every large block by itself: more mappings than the limit, also in the short form.
+        text, stored = self.run_quick("--alloc", "system", status=1)
+        self.assertRegex(text, r"(?m)^maps +mappings +<= 1999 +\d+ FAIL$")
+        self.assertEqual((stored["schema"], stored["benchmark"]), ("slub-bench/1", "known_failures"))
+        rows = {(r["case"], r["figure"]): r for r in stored["summary"]}
+        self.assertEqual({r["case"] for r in stored["results"]}, {"calloc", "maps"})
+        for (case, _), row in rows.items():
+            raw = [r["figures"] for r in stored["results"] if r["case"] == case]
+            self.assertIn(row["value"], raw[0])
+            self.assertEqual(row["passes"], row["value"] <= row["limit"])
+            self.assertTrue(row["counts"])
+        self.assertFalse(rows["maps", "mappings"]["passes"])
+
+    @unittest.skipUnless(MALLOC_DIR, "this build has no libslub-malloc.so")
+    def test_only_slub_counts_where_it_is(self):
+        _, stored = self.run_quick("--alloc", "system", "--alloc", "slub", "--rounds", "2", status=0)
+        self.assertEqual(len(stored["results"]), 2 * 2 * 2)
+        counts = {(r["allocator"], r["counts"]) for r in stored["summary"]}
+        self.assertEqual(counts, {("system", False), ("slub", True)})
+
+    def test_what_cannot_be_done_is_said(self):
+        self.refuses(*self.QUICK, "--cases", "nonsense", says="unknown case 'nonsense'")
+        self.refuses(*self.QUICK, "--alloc", "nonsense", says="unknown allocator")
+        self.refuses(*self.QUICK, "--rounds", "0", says="--rounds")
+        self.refuses(*self.QUICK, "--nonsense", says="nonsense")
+        self.refuses(*self.QUICK, "extra", says="unexpected argument")
+        libm = subprocess.run(["sh", "-c", "/sbin/ldconfig -p | sed -n 's/.*libm.so.6 .*=> //p' | head -1"],
+                              text=True, stdout=subprocess.PIPE, check=True).stdout.strip()
+        if libm:
+            self.refuses(*self.QUICK, "--alloc", f"pretender={libm}", status=1, says="malloc belongs to")
+        self.assertIn("cross-cpu", self.succeeds("bench", "known_failures", "--help"))
+
+
 class BenchSlub(BenchCase):
     def check_slub(self, allocator, mode):
         self.assertEqual((allocator["slub"], allocator["mode"]), (True, mode))

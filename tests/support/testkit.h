@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "process_watch.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -86,13 +88,14 @@ static inline bool tk_status_ok(int status)
     return status == 0;
 }
 
-double tk_now(void); /* monotonic seconds */
-void tk_sleep(double seconds);
-size_t tk_rss(void);          /* bytes resident now */
-size_t tk_peak_rss(void);     /* most bytes resident so far, of this address space */
-size_t tk_maps(void);         /* lines of /proc/self/maps */
-int tk_cpus(int *ids, int n); /* CPUs this thread may run on, in order; their number */
-void tk_pin(int cpu);
+/* The kit's names of what process_watch.h measures. */
+#define tk_now      watch_now_s
+#define tk_sleep    watch_sleep_s
+#define tk_rss      watch_rss_bytes
+#define tk_peak_rss watch_peak_rss_bytes
+#define tk_maps     watch_n_maps
+#define tk_cpus     watch_cpus
+#define tk_pin      watch_pin
 
 #ifdef __cplusplus
 }

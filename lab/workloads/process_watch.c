@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Measurements of the running process, read from the system without allocating. Contract:
- * testkit.h. */
-#include "testkit.h"
+/* Owns the measurements of the running process: clock, memory, mappings, CPUs. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "workloads/process_watch.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -10,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-double tk_now(void)
+double watch_now_s(void)
 {
     struct timespec t;
 
@@ -18,7 +20,7 @@ double tk_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void tk_sleep(double seconds)
+void watch_sleep_s(double seconds)
 {
     struct timespec t = {.tv_sec = (time_t)seconds};
 
@@ -49,17 +51,17 @@ static size_t status_bytes(const char *name)
     return at != NULL ? (size_t)strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-size_t tk_rss(void)
+size_t watch_rss_bytes(void)
 {
     return status_bytes("VmRSS:");
 }
 
-size_t tk_peak_rss(void)
+size_t watch_peak_rss_bytes(void)
 {
     return status_bytes("VmHWM:");
 }
 
-size_t tk_maps(void)
+size_t watch_n_maps(void)
 {
     char buf[4096];
     size_t lines = 0;
@@ -75,7 +77,7 @@ size_t tk_maps(void)
     return lines;
 }
 
-int tk_cpus(int *ids, int n)
+int watch_cpus(int *ids, int n)
 {
     cpu_set_t set;
     int found = 0;
@@ -91,7 +93,7 @@ int tk_cpus(int *ids, int n)
     return found;
 }
 
-void tk_pin(int cpu)
+void watch_pin(int cpu)
 {
     cpu_set_t set;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pseudo-random numbers for tests: small, seeded, and without any state outside the caller's. */
-#ifndef SLUB_TESTS_RNG_H
-#define SLUB_TESTS_RNG_H
+/* Pseudo-random numbers for workloads and tests: small, seeded, and without any state outside the caller's. */
+#ifndef SLUB_LAB_RNG_H
+#define SLUB_LAB_RNG_H
 
 #include <stddef.h>
 #include <stdint.h>
