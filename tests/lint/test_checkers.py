@@ -7,6 +7,7 @@ usage: test_checkers.py TOOLS_DIRECTORY
 import contextlib
 import importlib
 import io
+import json
 import sys
 import tempfile
 import unittest
@@ -202,6 +203,70 @@ class Docs(Tree):
                                      self.root / "src/service/options.def", "1", "/dev/null")
         self.assertNotEqual(status, 0)
         self.assertIn("unknown shape", text)
+
+
+def summary(allocator, least, size=64):
+    return {"test": "batch", "op": "alloc", "size_bytes": size, "allocator": allocator, "min_ticks": least}
+
+
+class Figures(Tree):
+    """The README has what the stored results say, and nothing else."""
+    MACHINE = {"cpu": "A CPU", "cpus": 2, "kernel": "Linux 6.1 #1", "libc": "glibc 2.36"}
+    RUN = {
+        "schema": "slub-bench/1", "command": ["slub", "bench", "slab_test", "--alloc", "a b"], "machine": MACHINE,
+        "allocators": [{"label": n, "slub": n == "slub", "control": n == "control"}
+                       for n in ("control", "slub", "fast-peer", "slow-peer")],
+        "summary": [summary("control", 7), summary("slub", 9.5), summary("fast-peer", 10), summary("slow-peer", 20),
+                    summary("control", 7, 8), summary("slub", 12, 8), summary("fast-peer", 11, 8),
+                    summary("slow-peer", 20, 8)],
+        "results": [{"test": "batch", "allocator": n, "rss_peak_bytes": 3 << 20, "rss_end_bytes": 2 << 20,
+                     "rss_idle_bytes": 1 << 20} for n in ("slub", "fast-peer", "slow-peer")],
+    }
+
+    def readme(self, words):
+        self.write("README.md", f"before\n<!-- figures: {words} -->\nold\n<!-- end of figures -->\nafter\n")
+        self.write("bench/results/run.json", json.dumps(self.RUN))
+
+    def written(self, words):
+        self.readme(words)
+        self.expect_figures(0)
+        return (self.root / "README.md").read_text()
+
+    def expect_figures(self, status, words="", check=False):
+        found, text = self.run_tool("figures.py", self.root, *(["--check"] if check else []))
+        self.assertEqual(found, status, text)
+        self.assertIn(words, text)
+
+    def test_difference_from_control(self):
+        text = self.written("slab-test run.json batch")
+        self.assertIn("| batch, alloc | 2.5–5.0 | 3.0–4.0 | 13.0–13.0 |", text)
+        self.assertIn("`slub bench slab_test --alloc 'a b'` ([run.json](bench/results/run.json); A CPU, 2 CPUs, "
+                      "Linux 6.1, glibc 2.36)", text)
+        self.assertTrue(text.startswith("before\n") and text.endswith("after\n") and "old" not in text)
+        self.expect_figures(0, check=True)
+
+    def test_ratio_to_best_peer(self):
+        self.assertIn("| batch, alloc | 1.02 | 1.09 (8) |", self.written("ratios run.json"))
+        self.assertIn("| batch, alloc | 0.95 | 0.95 (64) |", self.written("ratios run.json sizes=64-64"))
+
+    def test_memory(self):
+        self.assertIn("| slub | 3.0 MiB | 2.0 MiB | 1.0 MiB |", self.written("memory run.json batch"))
+
+    def test_changed_by_hand(self):
+        path = self.root / "README.md"
+        path.write_text(self.written("slab-test run.json").replace("2.5", "1.5"))
+        self.expect_figures(1, "figures are not those", check=True)
+
+    def test_not_measured(self):
+        self.assertIn("Not measured yet.", self.written("slab-test none.json"))
+
+    def test_what_cannot_be_written(self):
+        for words, says in (("nonsense run.json", "no kind 'nonsense'"), ("slab-test run.json pair", "holds nothing"),
+                            ("rows run.json", "schema")):
+            self.readme(words)
+            self.expect_figures(1, says)
+        self.write("README.md", "<!-- figures: slab-test run.json -->\n")
+        self.expect_figures(1, "no end")
 
 
 if __name__ == "__main__":
