@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Run every case of misuse under a slub malloc and hold what happens against the table.
 
-usage: cases.py --program MISUSE --lib LIBRARY [--full] [--case NAME]
+usage: cases.py --program MISUSE --lib LIBRARY [--full] [--fast] [--case NAME]
+
+With --fast LIBRARY has no state bytes: what it must report is large blocks, and strangers it must leave alone.
 
 A report must be the very first thing on stderr, in the fixed form, and end the process by SIGABRT:
     slub: BUG <kind>: <call>(0x<addr>) cache=<name> size=<bytes> tid=<tid>
@@ -139,6 +141,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--lib", required=True)
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--fast", action="store_true")
     parser.add_argument("--case", action="append")
     args = parser.parse_args()
 
@@ -150,7 +153,10 @@ def main():
     for name in args.case or CASES:
         what, kinds = CASES[name]
         n_applied = 0
-        for size in sizes_of(name, args.full):
+        sizes = sizes_of(name, args.full)
+        if args.fast and what != "silent":
+            sizes = [size for size in sizes if size > CLASSES[-1]]
+        for size in sizes:
             try:
                 done = subprocess.run([args.program, name, str(size)], env=env, text=True, capture_output=True,
                                       timeout=20, errors="replace")
@@ -162,11 +168,12 @@ def main():
             n_passed += wrong is None
             if wrong is not None:
                 print(f"death: FAILED: {name}, {size} bytes: {wrong}", file=sys.stderr)
-        if n_applied == 0 and name != "after-live-ones":
+        if n_applied == 0 and name != "after-live-ones" and not args.fast:
             n_idle += 1
             print(f"death: FAILED: {name} applied to no size", file=sys.stderr)
     print(f"death: {n_passed} of {n_runs} runs of {len(args.case or CASES)} cases as the table says")
     return 0 if n_passed == n_runs and n_idle == 0 else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -205,6 +205,34 @@ class Docs(Tree):
         self.assertIn("unknown shape", text)
 
 
+class Scorecard(Tree):
+    ROWS = ("| id | the program | default | fast | tests |\n|---|---|---|---|---|\n"
+            "| F1 | errs | report | report above 32 KiB | death: twice |\n"
+            "| F8 | is odd | left alone | left alone | death: stack |\n"
+            "| M1 | is odd | fine | fine | death/place |\n| O1 | is odd | bad | bad | none |\n")
+
+    def setUp(self):
+        super().setUp()
+        self.write("tests/death/cases.py", 'CASES = {"twice": ("report", 1), "stack": ("silent", None)}\n')
+        self.write("tests/death/placement.c", HEAD)
+        self.write("SECURITY.md", self.ROWS)
+
+    def test_good(self):
+        self.expect("check_scorecard.py", 0, "4 rows, 0 problems")
+
+    def test_broken(self):
+        for old, new, says in (
+                ("death: twice", "death: thrice", "no case thrice"),
+                ("death: twice", "none", "twice of tests/death/cases.py is in no row"),
+                ("| report |", "| left alone |", "twice is judged by 'report'"),
+                ("report above 32 KiB", "not noticed", "twice is judged by 'report'"),
+                ("death/place", "death/nowhere", "no test death/nowhere"),
+                ("| bad | bad |", "| bad |", "3 cells")):
+            with self.subTest(new):
+                self.write("SECURITY.md", self.ROWS.replace(old, new))
+                self.expect("check_scorecard.py", 1, says)
+
+
 def summary(allocator, least, size=64):
     return {"test": "batch", "op": "alloc", "size_bytes": size, "allocator": allocator, "min_ticks": least}
 
