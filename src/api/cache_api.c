@@ -73,9 +73,8 @@ int slub_cache_destroy(struct slub_cache *c)
 {
     if (c == NULL)
         return 0;
-    if (!cache_drain(c, false))
-        return -EBUSY;
-    uint64_t n_live = pool_n_out(&c->ca_pool);
+    uint64_t n_live;
+    int error = registry_remove(c, &n_live);
     if (n_live != 0) {
         char text[CACHE_NAME_MAX + 64];
         struct text t = {text, 0, sizeof text};
@@ -83,11 +82,8 @@ int slub_cache_destroy(struct slub_cache *c)
         text_str(&t, " live objects=");
         text_dec(&t, n_live);
         check_report_line("cache not destroyed", text, t.t_len);
-        return -EBUSY;
     }
-    cache_drain(c, true);
-    registry_remove(c);
-    return 0;
+    return error;
 }
 
 int slub_cache_shrink(struct slub_cache *c)

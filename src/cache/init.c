@@ -79,10 +79,12 @@ static void relieve(struct slub_cache *c, void *arg)
         r->any |= pool_relieve_dirty(&c->ca_pool);
 }
 
+/* Who asks for space holds no lock, and would fail without it; who has too much dirty may hold slots or the registry,
+ * and somebody else will ask again. */
 static bool relieve_all(struct pool *asker, enum pool_relief what)
 {
     struct relief r = {asker, what, false};
-    registry_try_each(relieve, &r);
+    (what == RELIEF_SPACE ? registry_each : registry_try_each)(relieve, &r);
     return r.any;
 }
 
@@ -210,8 +212,9 @@ SLUB_SLOW void init_pass_gate(void)
     if (gate != GATE_ADOPT)
         return;
     entropy_renew();
+    /* First of all new keys: as soon as one thread has adopted, the others take objects. */
+    registry_each(rekey_one, NULL);
     if (percpu_adopt(adopt_sink)) {
-        registry_each(rekey_one, NULL);
         atomic_store_explicit(&init_gate, 0, memory_order_release);
     }
 }

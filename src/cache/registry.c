@@ -18,7 +18,6 @@ static unsigned n_cpus; /* [const after init] */
 
 void registry_init_machine(void) { n_cpus = os_cpu_count(); }
 
-static uint64_t registry_is_leaving[SLUB_MAX_CACHES / 64]; /* ids of caches being torn down [lock:registry_lock] */
 static unsigned next_id; /* where the search for a free id begins [lock:registry_lock] */
 
 int registry_geometry(struct geometry *g, size_t size, size_t align)
@@ -77,7 +76,7 @@ int registry_create(struct slub_cache **out, const char *name, const struct geom
     lock_acquire(&registry_lock);
     for (unsigned i = 0; i < n_ids; i++) {
         unsigned id = first + (next_id + i) % n_ids;
-        if (registry_get(id) != NULL || (registry_is_leaving[id / 64] >> (id % 64) & 1) != 0)
+        if (registry_get(id) != NULL)
             continue;
         next_id = id - first + 1;
         cache_init(c, id, g, object_bytes, align_bytes, sheaf_capacity);
@@ -92,30 +91,43 @@ int registry_create(struct slub_cache **out, const char *name, const struct geom
     return -ENOSPC;
 }
 
-void registry_remove(struct slub_cache *c)
+int registry_remove(struct slub_cache *c, uint64_t *n_live)
 {
-    /* The id stays taken until its addresses have been let go: NULL, then a walk no longer sees it, and only after the
-     * teardown may the id be given out again. */
-    unsigned id = c->ca_pool.po_id;
+    /* What takes long, the bulk of the objects and the pages, goes before the lock; under it there is little left. */
+    *n_live = 0;
+    if (cache_drain(c, false) && pool_n_out(&c->ca_pool) == 0)
+        pool_trim(&c->ca_pool, false);
     lock_acquire(&registry_lock);
-    registry_is_leaving[id / 64] |= 1ull << (id % 64);
-    atomic_store_explicit(&registry_by_id[id], NULL, memory_order_release);
-    lock_release(&registry_lock);
+    /* Only now is the count exact: no walk (trimming, relief, fork) has objects or slabs of the cache in its hands. */
+    bool drained = cache_drain(c, false);
+    if (drained)
+        *n_live = pool_n_out(&c->ca_pool);
+    if (!drained || *n_live != 0) {
+        lock_release(&registry_lock);
+        return -EBUSY;
+    }
+    cache_drain(c, true);
+    atomic_store_explicit(&registry_by_id[c->ca_pool.po_id], NULL, memory_order_release);
     pool_tear_down(&c->ca_pool);
-    lock_acquire(&registry_lock);
-    registry_is_leaving[id / 64] &= ~(1ull << (id % 64));
     for (unsigned i = 1; i < POOL_MAX_NODES; i++)
         if (c->ca_barn[i] != NULL)
             meta_free(c->ca_barn[i], sizeof(struct barn));
     meta_free(c, sizeof *c);
     lock_release(&registry_lock);
+    return 0;
 }
 
 void registry_each(void (*fn)(struct slub_cache *c, void *arg), void *arg)
 {
-    lock_acquire(&registry_lock);
-    registry_each_locked(fn, arg);
-    lock_release(&registry_lock);
+    for (unsigned id = GMAP_FIRST_CACHE; id < SLUB_MAX_CACHES; id++) {
+        if (registry_get(id) == NULL)
+            continue;
+        lock_acquire(&registry_lock);
+        struct slub_cache *c = registry_get(id);
+        if (c != NULL)
+            fn(c, arg);
+        lock_release(&registry_lock);
+    }
 }
 
 void registry_try_each(void (*fn)(struct slub_cache *c, void *arg), void *arg)

@@ -27,11 +27,13 @@ struct slub_cache *registry_class(unsigned id);
 int registry_create(struct slub_cache **out, const char *name, const struct geometry *g, size_t object_bytes,
                     size_t align_bytes, unsigned sheaf_capacity);
 
-/* Remove an empty cache that nobody uses any more. */
-void registry_remove(struct slub_cache *c);
+/* Remove a cache that nobody uses any more. 0, or -EBUSY when *n_live objects are not back, or (0 of them) when a
+ * CPU's slot could not be drained. Never -EBUSY for what other threads trim or drain meanwhile. */
+int registry_remove(struct slub_cache *c, uint64_t *n_live);
 
-/* Call fn for every cache, in order of id, under registry_lock, so that none goes away meanwhile. The second form is
- * for holders of the lock, the third for those who may hold locks below it: it does nothing when the lock is taken. */
+/* Call fn for every cache, in order of id, under registry_lock, so that the cache does not go away meanwhile. The first
+ * form lets the lock go between caches: who waits for it waits for one cache. The second is for holders of the lock,
+ * the third for those who may hold locks below it: it does nothing when the lock is taken. */
 void registry_each(void (*fn)(struct slub_cache *c, void *arg), void *arg);
 void registry_each_locked(void (*fn)(struct slub_cache *c, void *arg), void *arg);
 void registry_try_each(void (*fn)(struct slub_cache *c, void *arg), void *arg);
