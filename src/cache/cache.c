@@ -54,7 +54,13 @@ static struct barn *barn_get_node(struct slub_cache *c, unsigned node)
     if (fresh == NULL)
         return &c->ca_barn0;
     barn_init(fresh, c->ca_pool.po_geometry.stride_bytes, c->ca_max_order);
-    if (atomic_compare_exchange_strong(&c->ca_barn[node], &bn, fresh))
+    /* Under the first lock that fork takes of a cache: what it lets go is then what it took. */
+    lock_acquire(&c->ca_barn0.bn_lock);
+    bn = atomic_load_explicit(&c->ca_barn[node], memory_order_relaxed);
+    if (bn == NULL)
+        atomic_store_explicit(&c->ca_barn[node], fresh, memory_order_release);
+    lock_release(&c->ca_barn0.bn_lock);
+    if (bn == NULL)
         return fresh;
     meta_free(fresh, sizeof *fresh);
     return bn;

@@ -109,7 +109,7 @@ void *large_alloc(size_t size, size_t align, bool *zeroed)
     if (lg == NULL) {
         lock_release(&large_lock);
         uint64_t n_taken = n + align_n - 1;
-        uint64_t first = region_take(n_taken, 1, NULL);
+        uint64_t first = region_take(n_taken, NULL);
         if (first == REGION_NO_GRANULE)
             return alloc_direct(bytes, align, zeroed);
         lg = runs_record(first, n_taken);

@@ -99,7 +99,7 @@ static bool commit_heap_locked(uint64_t end, bool *fell_back)
     return true;
 }
 
-/* Hand out granules [first, first + n); those between the last one in use and `first` stay unowned. */
+/* Hand out granules [first, first + n), where `first` follows the last one in use. */
 static bool extend_locked(uint64_t first, uint64_t n, bool *fell_back)
 {
     uint64_t end = first + n;
@@ -107,20 +107,16 @@ static bool extend_locked(uint64_t first, uint64_t n, bool *fell_back)
         return false;
     if (!commit_map_locked(end) || !commit_heap_locked(end, fell_back))
         return false;
-    uint64_t used = atomic_load_explicit(&slub_hot.n_granules, memory_order_relaxed);
-    for (uint64_t g = used; g < end; g++)
+    for (uint64_t g = first; g < end; g++)
         gmap_set(g, gmap_unowned());
     atomic_store_explicit(&slub_hot.n_granules, end, memory_order_release);
     return true;
 }
 
-uint64_t region_take(uint64_t n, uint64_t align, bool *fell_back)
+uint64_t region_take(uint64_t n, bool *fell_back)
 {
     lock_acquire(&region_lock);
-    uint64_t used = atomic_load_explicit(&slub_hot.n_granules, memory_order_relaxed);
-    /* Alignment is of the address, so the granule number is shifted by where the heap begins. */
-    uint64_t base = slub_hot.heap_base >> SLUB_GRANULE_SHIFT;
-    uint64_t first = round_up(base + used, align) - base;
+    uint64_t first = atomic_load_explicit(&slub_hot.n_granules, memory_order_relaxed);
     bool ok = n <= region.n_reserved && extend_locked(first, n, fell_back);
     lock_release(&region_lock);
     return ok ? first : REGION_NO_GRANULE;

@@ -25,9 +25,9 @@ struct region_sizes {
 /* Reserve. Sizes shrink by halves until the system agrees. 0 or -ENOMEM. */
 int region_init(struct region_sizes want, bool hugepages);
 
-/* Take n granules, the first a multiple of `align` granules (power of two); REGION_NO_GRANULE when address
- * space or memory is out. *skipped (may be NULL) tells how many granules before it were left unowned. */
-uint64_t region_take(uint64_t n, uint64_t align, bool *fell_back);
+/* Take the next n granules; REGION_NO_GRANULE when address space or memory is out. *fell_back (may be NULL) is set
+ * when less could be made accessible ahead than was wanted. */
+uint64_t region_take(uint64_t n, bool *fell_back);
 
 /* Take exactly the granule numbered `at` if it is the next one, and n - 1 after it. */
 bool region_extend(uint64_t at, uint64_t n);

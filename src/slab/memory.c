@@ -14,7 +14,7 @@
 /* Granules whose pool was torn down or gave them up. They are handed out again oldest first, and only when
  * more than QUARANTINE wait or address space is out: an address that is used after its cache was destroyed
  * then still belongs to nobody. */
-enum { POPULATE_FROM = 12, QUARANTINE = 256, PURGE_BATCH = 64 };
+enum { QUARANTINE = 256, PURGE_BATCH = 64 };
 
 struct spare {
     struct list sp_link;
@@ -61,7 +61,7 @@ static uint64_t granule_take(struct pool *pool, bool *fell_back)
 {
     uint64_t granule = spare_take(QUARANTINE);
     if (granule == REGION_NO_GRANULE)
-        granule = region_take(1, 1, fell_back);
+        granule = region_take(1, fell_back);
     if (granule == REGION_NO_GRANULE)
         granule = spare_take(0);
     if (granule == REGION_NO_GRANULE && pool_relief != NULL && pool_relief(pool, RELIEF_SPACE))
@@ -69,7 +69,7 @@ static uint64_t granule_take(struct pool *pool, bool *fell_back)
     return granule;
 }
 
-struct slab *memory_new_slab(struct pool *pool, unsigned node, bool *fell_back)
+struct slab *memory_new_slab(struct pool *pool, unsigned node, bool soon_used, bool *fell_back)
 {
     const struct geometry *g = &pool->po_geometry;
     struct slab *s = meta_alloc(slab_record_bytes(g));
@@ -80,8 +80,7 @@ struct slab *memory_new_slab(struct pool *pool, unsigned node, bool *fell_back)
         meta_free(s, slab_record_bytes(g));
         return NULL;
     }
-    /* A pool that has grown well beyond this slab will use it up soon. */
-    if (pool->po_node0.pn_count.pc_new >= POPULATE_FROM && g->stride_bytes <= os_page_size() / 2)
+    if (soon_used && g->stride_bytes <= os_page_size() / 2)
         os_populate(gmap_address(granule), SLUB_GRANULE_BYTES);
     slab_init(s, g, granule, node);
     gmap_set(granule, gmap_pack(s->sl_state, pool->po_id));

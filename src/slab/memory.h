@@ -7,8 +7,9 @@
 
 #include "slab/pool.h"
 
-/* A slab that is on no list, its map entry set; NULL when address space or memory is out. */
-struct slab *memory_new_slab(struct pool *pool, unsigned node, bool *fell_back);
+/* A slab that is on no list, its map entry set; NULL when address space or memory is out. `soon_used`: its pages had
+ * better be there at once. */
+struct slab *memory_new_slab(struct pool *pool, unsigned node, bool soon_used, bool *fell_back);
 
 /* Purge empty slabs, oldest first, until dirty_bytes is an eighth below its cap or one empty slab a node is
  * left; with `all`, every one. Returns bytes. */

@@ -13,6 +13,8 @@
 #include "slab/memory.h"
 #include "slab/slab.h"
 
+enum { POPULATE_FROM = 12 }; /* slabs */
+
 struct class_geometry slub_class_geometry[SLUB_MAX_CACHES] SLUB_ALIGNED(64);
 bool (*pool_relief)(struct pool *asker, enum pool_relief what);
 
@@ -51,7 +53,13 @@ static struct pool_node *node_get(struct pool *pool, unsigned node)
         return &pool->po_node0;
     memset(fresh, 0, sizeof *fresh);
     node_init(fresh, pool->po_random_strong);
-    if (atomic_compare_exchange_strong(&pool->po_node[node], &pn, fresh))
+    /* Under the first lock that fork takes of a pool: what it lets go is then what it took. */
+    lock_acquire(&pool->po_node0.pn_lock);
+    pn = atomic_load_explicit(&pool->po_node[node], memory_order_relaxed);
+    if (pn == NULL)
+        atomic_store_explicit(&pool->po_node[node], fresh, memory_order_release);
+    lock_release(&pool->po_node0.pn_lock);
+    if (pn == NULL)
         return fresh;
     meta_free(fresh, sizeof *fresh);
     return pn;
@@ -124,9 +132,10 @@ size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
     while (got < n) {
         struct slab *s = pick_locked(pn, g);
         if (s == NULL) {
-            bool fell_back = false;
+            /* A pool that has grown well beyond this slab will use it up soon. */
+            bool soon_used = pn->pn_count.pc_new >= POPULATE_FROM, fell_back = false;
             lock_release(&pn->pn_lock);
-            s = memory_new_slab(pool, node, &fell_back);
+            s = memory_new_slab(pool, node, soon_used, &fell_back);
             lock_acquire(&pn->pn_lock);
             if (s == NULL) {
                 pn->pn_count.pc_fail++;
@@ -247,7 +256,9 @@ void pool_rekey(struct pool *pool)
     for (unsigned i = 0; i < POOL_MAX_NODES; i++)
         if (pool->po_node[i] != NULL) {
             uint8_t seed[32];
-            entropy_seed(seed);
+            entropy_seed(seed); /* may be a system call, so not under the lock */
+            lock_acquire(&pool->po_node[i]->pn_lock);
             random_seed(&pool->po_node[i]->pn_random, seed);
+            lock_release(&pool->po_node[i]->pn_lock);
         }
 }
