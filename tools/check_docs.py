@@ -7,7 +7,8 @@ usage: check_docs.py ROOT MAN_DIRECTORY     (the pages as they are installed)
   - every SLUB_API name of include/slub/*.h has a documentation block right before it, is in both
     version scripts and in the symbols file of the Debian package, and is named in a manual page;
   - every slub_ name of those lists is declared in a header;
-  - every option of options.def is in slub_options(7), every counter in slub_stats(7).
+  - every option of options.def is in slub_options(7), every counter in slub_stats(7);
+  - a size in brackets right after the name of an option in a page is its default.
 """
 import re
 import sys
@@ -92,11 +93,25 @@ def problems_of(root, man):
                 yield f"{page}: {entry} is missing"
 
 
+DEFAULT = re.compile(r"^\.B (\w+)\n\((\d+) ([KMG])iB\)", flags=re.M)
+
+
+def wrong_defaults(root, man):
+    options = gen_docs.parse_options((root / "src/service/options.def").read_text(encoding="utf-8"))
+    defaults = {row["name"]: row["default"] for row in options}
+    for page in sorted(man.glob("*.7")):
+        for name, number, unit in DEFAULT.findall(plain(page)):
+            said = int(number) << {"K": 10, "M": 20, "G": 30}[unit]
+            if said != int(defaults.get(name, -1)):
+                yield f"{page.name}: the default of {name} is {defaults.get(name)}, not {number} {unit}iB"
+
+
 def main(argv):
     if len(argv) != 3:
         print(__doc__, file=sys.stderr)
         return 2
-    found = list(problems_of(Path(argv[1]).resolve(), Path(argv[2])))
+    root, man = Path(argv[1]).resolve(), Path(argv[2])
+    found = [*problems_of(root, man), *wrong_defaults(root, man)]
     for problem in found:
         print(problem)
     print(f"{len(found)} problems")

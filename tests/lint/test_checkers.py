@@ -188,6 +188,13 @@ class Docs(Tree):
         self.write("src/service/options.def", HEAD + OPTION + OPTION.replace("mode", "moods"))
         self.expect("check_docs.py", 1, "slub_options.7: moods is missing")
 
+    def test_wrong_default_in_page(self):
+        self.generate()
+        self.write("man/tune.7", ".TH X 7\n.B cap\n(4 KiB): as it is\n")
+        self.expect("check_docs.py", 0)
+        self.write("man/tune.7", ".TH X 7\n.B cap\n(8 KiB): as it was\n")
+        self.expect("check_docs.py", 1, "the default of cap is 4096, not 8 KiB")
+
     def test_counter_not_in_page(self):
         self.generate()
         self.write("include/slub/stats.h", (self.root / "include/slub/stats.h").read_text()
