@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Failure injection for tests: fail the n-th request to the system. Layer: L1.
+/* The system as tests want it: the n-th request fails, there are more memory nodes than one. Layer: L1.
  * Compiled to nothing unless SLUB_TESTING is set. */
 #ifndef SLUB_OS_FAULT_H
 #define SLUB_OS_FAULT_H
@@ -12,8 +12,14 @@ void fault_arm(unsigned long n, bool forever);
 /* Requests made since fault_arm(). */
 unsigned long fault_requests(void);
 bool fault_hit(void);
+/* Memory nodes to pretend, from SLUB_TEST_NODES; 0: those of the machine. */
+unsigned fault_nodes(void);
+/* The node on which the calling thread is now; threads move, so that objects are freed on other nodes too. */
+unsigned fault_node_here(void);
 #else
 SLUB_FAST bool fault_hit(void) { return false; }
+SLUB_FAST unsigned fault_nodes(void) { return 0; }
+SLUB_FAST unsigned fault_node_here(void) { return 0; }
 #endif
 
 #endif

@@ -144,6 +144,8 @@ unsigned os_cpu_count(void)
 unsigned os_node_bound(void)
 {
     unsigned long mask[16] = {0};
+    if (fault_nodes() != 0)
+        return fault_nodes();
     long r = raw_syscall(SYS_get_mempolicy, 0, (long)mask, sizeof mask * 8, 0, MPOL_F_MEMS_ALLOWED_FLAG, 0);
     if (syscall_failed(r))
         return 1;
@@ -160,6 +162,8 @@ void os_where(unsigned *cpu, unsigned *node)
     if (getcpu(cpu, node) != 0) /* the vDSO's answer: no system call */
         *cpu = *node = 0;
 #endif
+    if (fault_nodes() != 0)
+        *node = fault_node_here();
 }
 
 bool os_is_secure(void) { return getauxval(AT_SECURE) != 0; }

@@ -2,6 +2,7 @@
 /* Pools against a model: every object once, in ascending or random order, purged and used again. */
 #include "unit.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "cache/init.h"
@@ -305,13 +306,69 @@ static void fullest_slab_first(void **state)
     end_pool();
 }
 
+static void *take_on_node_1(void *arg)
+{
+    *(size_t *)arg = pool_take(&pool, 1, held, 10);
+    return NULL;
+}
+
+/* What fork lets go is what it took: nobody publishes the lists of a node in between. */
+static void no_new_node_while_locked(void **state)
+{
+    pthread_t t;
+    size_t got = 0;
+    (void)state;
+    make_pool(64, RANDOM_KEYED);
+    pool_lock_all(&pool);
+    assert_int_equal(pthread_create(&t, NULL, take_on_node_1, &got), 0);
+    usleep(50000);
+    assert_null(pool.po_node[1]);
+    pool_unlock_all(&pool);
+    pthread_join(t, NULL);
+    assert_int_equal(got, 10);
+    assert_non_null(pool.po_node[1]);
+    n_held = got;
+    check_totals();
+    pool_lock_all(&pool);
+    pool_unlock_all(&pool);
+    pool_rekey(&pool); /* takes locks that must be free again */
+    end_pool();
+}
+
+/* Objects go back to the lists of the node that they came from, whoever frees them. */
+static void many_nodes(void **state)
+{
+    struct rng r = unit_rng();
+    (void)state;
+    make_pool(96, RANDOM_KEYED);
+    for (int step = 0; step < 200; step++) {
+        size_t n = rng_below(&r, 100) + 1;
+        size_t got = pool_take(&pool, (unsigned)rng_below(&r, POOL_MAX_NODES), held + n_held, n);
+        assert_int_equal(got, n);
+        n_held += got;
+        shuffle_held(&r);
+        give(rng_below(&r, n_held + 1));
+        check_held();
+        check_totals();
+    }
+    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
+        assert_non_null(pool.po_node[i]);
+        uint64_t n_out = 0;
+        for (size_t k = 0; k < n_held; k++)
+            n_out += slab_of_entry(gmap_find(held[k]))->sl_node == i;
+        assert_int_equal(pool.po_node[i]->pn_n_out, n_out);
+    }
+    end_pool();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ascending_without_randomness), cmocka_unit_test(permutation_with_randomness),
         cmocka_unit_test(order_is_hard_to_guess),       cmocka_unit_test(purged_and_used_again),
         cmocka_unit_test(free_pages_of_slabs_in_use),   cmocka_unit_test(fullest_slab_first),
-        cmocka_unit_test(dirty_cap_holds),              cmocka_unit_test(against_a_model),
+        cmocka_unit_test(dirty_cap_holds),              cmocka_unit_test(no_new_node_while_locked),
+        cmocka_unit_test(many_nodes),                   cmocka_unit_test(against_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
