@@ -20,7 +20,7 @@ static size_t sheaf_bytes(const struct barn *bn) { return 64u << bn->bn_sheaf_or
 
 void barn_init(struct barn *bn, size_t stride_bytes, unsigned sheaf_order)
 {
-    memset(bn, 0, sizeof *bn);
+    memset((void *)bn, 0, sizeof *bn);
     bn->bn_object_bytes = (uint32_t)(stride_bytes + sizeof(void *));
     bn->bn_sheaf_order = sheaf_order;
     bn->bn_limit_bytes = min_size(BARN_FIRST_BYTES, options.barn_bytes);
@@ -172,18 +172,19 @@ size_t barn_put(struct barn *bn, void *const *objs, size_t n)
     return done;
 }
 
-bool barn_is_due(struct barn *bn)
+static bool is_over(const struct barn *bn, uint64_t now)
 {
-    uint64_t now = os_clock_ms();
-    return now - bn->bn_epoch_ms >= EPOCH_MS; /* a stale value costs one look */
+    return now - atomic_load_explicit(&bn->bn_epoch_ms, memory_order_relaxed) >= EPOCH_MS;
 }
+
+bool barn_is_due(struct barn *bn) { return is_over(bn, os_clock_ms()); /* a stale value costs one look */ }
 
 size_t barn_trim(struct barn *bn, void **objs, size_t n)
 {
     uint64_t now = os_clock_ms();
     lock_acquire(&bn->bn_lock);
     size_t got = 0;
-    if (now - bn->bn_epoch_ms >= EPOCH_MS) {
+    if (is_over(bn, now)) {
         /* The epoch ends when nothing idle is left. */
         if (bn->bn_low >= SHEAF_OBJS(bn->bn_sheaf_order)) {
             uint64_t low = bn->bn_low;
@@ -195,7 +196,7 @@ size_t barn_trim(struct barn *bn, void **objs, size_t n)
             bn->bn_count.bc_trims += got;
         }
         if (got == 0 || bn->bn_low < SHEAF_OBJS(bn->bn_sheaf_order)) {
-            bn->bn_epoch_ms = now;
+            atomic_store_explicit(&bn->bn_epoch_ms, now, memory_order_relaxed);
             bn->bn_low = bn->bn_n_objs;
         }
     }

@@ -43,7 +43,7 @@ struct barn {
     uint64_t bn_limit_bytes;   /* learnt [lock:bn_lock] */
     uint64_t bn_n_refused;     /* objects without room that were not wanted again yet [lock:bn_lock] */
     uint64_t bn_low;           /* least bn_n_objs since bn_epoch_ms [lock:bn_lock] */
-    uint64_t bn_epoch_ms;      /* [lock:bn_lock] */
+    _Atomic uint64_t bn_epoch_ms; /* [lock:bn_lock; barn_is_due() reads without, relaxed] */
     struct barn_counters bn_count; /* [lock:bn_lock] */
 };
 

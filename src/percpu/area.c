@@ -20,13 +20,18 @@ static uint32_t array_words(unsigned order) { return 16u << order; }
 
 uint32_t array_end(uint32_t begin, unsigned order) { return begin + 2 * SHEAF_OBJS(order); }
 
-unsigned room_capacity(const struct room *r) { return r->ro_order == 0 ? 0 : 2 * SHEAF_OBJS(r->ro_order - 1); }
+unsigned room_capacity(const struct room *r)
+{
+    unsigned order = room_order(r);
+    return order == 0 ? 0 : 2 * SHEAF_OBJS(order - 1);
+}
 
 bool room_wants_more(struct room *r, unsigned cheap_order, unsigned max_order)
 {
-    uint8_t enough = r->ro_order <= cheap_order ? MISSES_TO_GROW : MISSES_TO_GROW_DEAR;
+    unsigned order = room_order(r);
+    uint8_t enough = order <= cheap_order ? MISSES_TO_GROW : MISSES_TO_GROW_DEAR;
     uint8_t misses = atomic_load_explicit(&r->ro_misses, memory_order_relaxed);
-    if (r->ro_order == 0 || (r->ro_order - 1u < max_order && misses >= enough))
+    if (order == 0 || (order - 1 < max_order && misses >= enough))
         return true;
     if (misses < UINT8_MAX)
         atomic_store_explicit(&r->ro_misses, (uint8_t)(misses + 1), memory_order_relaxed);
@@ -35,20 +40,19 @@ bool room_wants_more(struct room *r, unsigned cheap_order, unsigned max_order)
 
 void area_init(char *area)
 {
-    struct area_head *h = area_head(area);
-    if (h->ah_next == 0)
-        h->ah_next = PERCPU_FIRST_WORD;
+    if (!area_is_used(area))
+        atomic_store_explicit(&area_head(area)->ah_next, PERCPU_FIRST_WORD, memory_order_release);
 }
 
 uint32_t area_take_array(char *area, unsigned order)
 {
     struct area_head *h = area_head(area);
-    uint32_t at = h->ah_free[order];
+    uint32_t at = h->ah_free[order], next = slot_load(&h->ah_next);
     if (at != 0) {
         h->ah_free[order] = (uint32_t)(uintptr_t)area_words(area)[at];
-    } else if (h->ah_next + array_words(order) <= PERCPU_END_WORD) {
-        at = h->ah_next;
-        h->ah_next += array_words(order);
+    } else if (next + array_words(order) <= PERCPU_END_WORD) {
+        at = next;
+        atomic_store_explicit(&h->ah_next, next + array_words(order), memory_order_relaxed);
     }
     return at;
 }
@@ -66,7 +70,7 @@ void area_note_array(char *area, unsigned id, unsigned order)
     struct room *r = area_room(area, id);
     if (id >= h->ah_end_id)
         h->ah_end_id = id + 1;
-    r->ro_order = (uint8_t)(order + 1);
+    room_set_order(r, order + 1);
     atomic_store_explicit(&r->ro_misses, 0, memory_order_relaxed);
 }
 
@@ -74,13 +78,14 @@ bool area_grow_slot(char *area, unsigned id, unsigned order)
 {
     struct slot *s = area_slot(area, id);
     struct room *r = area_room(area, id);
+    unsigned old_order = room_order(r);
     uint32_t begin = slot_load(&s->so_begin), n = slot_n_objs(s);
     uint32_t to = area_take_array(area, order);
     if (to == 0)
         return false;
-    if (r->ro_order != 0) {
+    if (old_order != 0) {
         memcpy(area_words(area) + to, area_words(area) + begin, n * sizeof(void *));
-        area_give_array(area, r->ro_order - 1u, begin);
+        area_give_array(area, old_order - 1, begin);
     }
     atomic_store_explicit(&s->so_pos, to + n, memory_order_relaxed);
     atomic_store_explicit(&s->so_begin, to, memory_order_relaxed);

@@ -24,12 +24,13 @@ struct slot {
 /* What the slow path knows of a slot. */
 struct room {
     _Atomic uint8_t ro_misses; /* since it got its array, saturating; a hint */
-    uint8_t ro_order;          /* 0: no array yet; else order of the array + 1 [lock:maintenance or owner] */
+    /* 0: no array yet; else order of the array + 1 [lock:maintenance or owner; others may read, as a hint] */
+    _Atomic uint8_t ro_order;
 };
 
 struct area_head {
     struct lock ah_lock;             /* shared back ends: held by the user of the area */
-    uint32_t ah_next;                /* first word that no array has; 0 before first use */
+    _Atomic uint32_t ah_next;        /* first word that no array has; 0 before first use, see area_is_used() */
     uint32_t ah_end_id;              /* ids of slots that ever had an array are below; 0 when none */
     uint32_t ah_free[AREA_N_ORDERS]; /* first free array of each order, linked by their first word; 0: none */
 };
@@ -49,6 +50,18 @@ SLUB_FAST struct area_head *area_head(char *area) { return (struct area_head *)(
 SLUB_FAST uint32_t slot_load(const _Atomic uint32_t *field)
 {
     return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+SLUB_FAST unsigned room_order(const struct room *r) { return atomic_load_explicit(&r->ro_order, memory_order_relaxed); }
+SLUB_FAST void room_set_order(struct room *r, unsigned order)
+{
+    atomic_store_explicit(&r->ro_order, (uint8_t)order, memory_order_relaxed);
+}
+
+/* Before its first use an area is without write access. Pairs with area_init(). */
+SLUB_FAST bool area_is_used(char *area)
+{
+    return atomic_load_explicit(&area_head(area)->ah_next, memory_order_acquire) != 0;
 }
 
 /* Objects in an open slot. */

@@ -103,13 +103,13 @@ static bool rseq_grow(unsigned cpu, unsigned id)
     char *area = rseq_area(cpu);
     bool ok = false;
     lock_acquire(&percpu.maintenance_lock);
-    if (area_head(area)->ah_next == 0) {
+    if (!area_is_used(area)) {
         if (os_commit(area, PERCPU_BYTES) != 0)
             goto out;
         area_init(area);
     }
     struct room *r = area_room(area, id);
-    unsigned old_order = r->ro_order; /* of the array, plus 1: so the order of the next one */
+    unsigned old_order = room_order(r); /* of the array, plus 1: so the order of the next one */
     uint32_t old_begin = slot_load(&area_slot(area, id)->so_begin);
     uint32_t old_end = slot_load(area_end(area, id));
     uint32_t to = old_order < AREA_N_ORDERS ? area_take_array(area, old_order) : 0;
@@ -138,8 +138,8 @@ size_t percpu_batch(unsigned id, unsigned cheap_order, unsigned max_order, bool 
     if (cpu >= percpu.n_areas)
         return 1;
     struct room *r = area_room(rseq_area(cpu), id);
-    /* Before its first use an area is without write access, and no slot there has an array. */
-    if (r->ro_order == 0 || room_wants_more(r, cheap_order, max_order))
+    /* Before its first use an area cannot be written, misses neither, and no slot there has an array. */
+    if (room_order(r) == 0 || room_wants_more(r, cheap_order, max_order))
         *grown = rseq_grow(cpu, id);
     return max_size(room_capacity(r) / 2, 1);
 }
@@ -150,7 +150,7 @@ static bool rseq_drain_slot_locked(char *area, unsigned id, bool close, percpu_s
     struct slot *s = area_slot(area, id);
     struct room *r = area_room(area, id);
     uint32_t begin = slot_load(&s->so_begin), end = slot_load(area_end(area, id));
-    if (r->ro_order == 0)
+    if (room_order(r) == 0)
         return true; /* never used */
     atomic_store_explicit(&s->so_begin, SLOT_CLOSED_BEGIN, memory_order_seq_cst);
     atomic_store_explicit(area_end(area, id), SLOT_CLOSED_END, memory_order_seq_cst);
@@ -166,8 +166,8 @@ static bool rseq_drain_slot_locked(char *area, unsigned id, bool close, percpu_s
         sink(id, objs + i, min_size(n - i, PERCPU_CHUNK));
     if (close) {
         /* All zero is how a slot begins: closed, without an array. */
-        area_give_array(area, r->ro_order - 1u, begin);
-        r->ro_order = 0;
+        area_give_array(area, room_order(r) - 1, begin);
+        room_set_order(r, 0);
         atomic_store_explicit(&s->so_pos, 0, memory_order_relaxed);
         atomic_store_explicit(&s->so_begin, 0, memory_order_relaxed);
         return true;
@@ -189,7 +189,7 @@ static unsigned rseq_drain(unsigned first, unsigned end, bool close, percpu_sink
     for (unsigned cpu = 0; cpu < percpu.n_areas; cpu++) {
         char *area = rseq_area(cpu);
         bool refused = false;
-        if (area_head(area)->ah_next == 0)
+        if (!area_is_used(area))
             continue;
         for (unsigned id = first; id < min_size(end, area_head(area)->ah_end_id); id++)
             refused |= !rseq_drain_slot_locked(area, id, close, sink);
@@ -215,7 +215,7 @@ uint64_t percpu_n_objs(unsigned id)
     if (percpu.backend != BACKEND_RSEQ)
         return shared_n_objs(id);
     for (unsigned cpu = 0; cpu < percpu.n_areas; cpu++)
-        if (area_head(rseq_area(cpu))->ah_next != 0)
+        if (area_is_used(rseq_area(cpu)))
             n += slot_n_objs(area_slot(rseq_area(cpu), id));
     return n;
 }
@@ -226,7 +226,7 @@ unsigned percpu_capacity(unsigned id)
     if (percpu.backend != BACKEND_RSEQ)
         return shared_capacity(id);
     for (unsigned cpu = 0; cpu < percpu.n_areas; cpu++)
-        if (area_head(rseq_area(cpu))->ah_next != 0)
+        if (area_is_used(rseq_area(cpu)))
             most = (unsigned)max_size(most, room_capacity(area_room(rseq_area(cpu), id)));
     return most;
 }
@@ -270,7 +270,7 @@ static void rseq_adopt_locked(percpu_sink *sink)
 {
     for (unsigned cpu = 0; cpu < percpu.n_areas; cpu++) {
         char *area = rseq_area(cpu);
-        if (area_head(area)->ah_next == 0)
+        if (!area_is_used(area))
             continue;
         for (unsigned id = GMAP_FIRST_CACHE; id < area_head(area)->ah_end_id; id++) {
             void *objs[PERCPU_CHUNK];

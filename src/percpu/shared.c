@@ -155,7 +155,7 @@ size_t shared_batch(unsigned id, unsigned cheap_order, unsigned max_order, bool 
         return 1;
     struct room *r = area_room(area, id);
     if (room_wants_more(r, cheap_order, max_order))
-        *grown = area_grow_slot(area, id, r->ro_order);
+        *grown = area_grow_slot(area, id, room_order(r));
     size_t batch = max_size(room_capacity(r) / 2, 1);
     area_let_go(area);
     return batch;
