@@ -210,6 +210,20 @@ static int join_preload(const char *library)
     return err;
 }
 
+/* The library writes the table when the program ends, where nobody would see a complaint. The file itself may be
+ * made then. */
+static int check_writable(const struct preload *p, const char *path)
+{
+    char dir[PATH_MAX];
+
+    if (access(path, W_OK) == 0)
+        return CLI_DONE;
+    snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
+    if (errno == ENOENT && access(dir, W_OK | X_OK) == 0)
+        return CLI_DONE;
+    return cli_usage(p->command, "cannot write the slab table to '%s': %s", path, strerror(errno));
+}
+
 /* The program may change its directory before the table is written. */
 static int absolute_file(const struct preload *p, char path[PATH_MAX])
 {
@@ -225,7 +239,7 @@ static int absolute_file(const struct preload *p, char path[PATH_MAX])
         if (isspace((unsigned char)*c))
             return cli_usage(p->command, "--slabinfo takes no path with a blank: '%s'", path);
     }
-    return CLI_DONE;
+    return strcmp(file, "stderr") == 0 ? CLI_DONE : check_writable(p, path);
 }
 
 /* Inherited options first: of two words with one name the later counts. */

@@ -226,6 +226,7 @@ class Run(Case):
         with open(os.path.join(self.folder, "table"), encoding="utf-8") as f:
             self.assertTrue(f.read().startswith("slabinfo - version: 2.1\n"))
         self.refuses("run", "--slabinfo=a b", "--", "true", says="blank")
+        self.refuses("run", f"--slabinfo={self.folder}/none/table", "--", "true", says="cannot write the slab table")
 
     def test_library_elsewhere(self):
         self.refuses("run", "--", "true", SLUB_LIBDIR=self.folder, says="SLUB_LIBDIR")
