@@ -8,6 +8,7 @@ usage: check_docs.py ROOT MAN_DIRECTORY     (the pages as they are installed)
     version scripts and in the symbols file of the Debian package, and is named in a manual page;
   - every slub_ name of those lists is declared in a header;
   - every option of options.def is in slub_options(7), every counter in slub_stats(7);
+  - every lock of src/ is in the table of docs/locking.md, and every lock of the table is in src/;
   - a size in brackets right after the name of an option in a page is its default.
 """
 import re
@@ -93,6 +94,21 @@ def problems_of(root, man):
                 yield f"{page}: {entry} is missing"
 
 
+LOCK = re.compile(r"^\s*(?:static |extern )?struct lock (\w+)(?: = LOCK_INIT)?;", flags=re.M)
+LOCK_ROW = re.compile(r"^\| \d+ \| `(?:\w+\.)?(\w+)` \|", flags=re.M)
+
+
+def wrong_locks(root):
+    page = root / "docs/locking.md"
+    listed = set(LOCK_ROW.findall(page.read_text(encoding="utf-8"))) if page.is_file() else set()
+    sources = [p for p in (root / "src").rglob("*") if p.suffix in (".c", ".h")]
+    found = {name: p for p in sources for name in LOCK.findall(p.read_text(encoding="utf-8"))}
+    for name in sorted(set(found) - listed):
+        yield f"{found[name].relative_to(root)}: {name} has no row in docs/locking.md"
+    for name in sorted(listed - set(found)):
+        yield f"docs/locking.md: there is no lock {name}"
+
+
 DEFAULT = re.compile(r"^\.B (\w+)\n\((\d+) ([KMG])iB\)", flags=re.M)
 
 
@@ -111,7 +127,7 @@ def main(argv):
         print(__doc__, file=sys.stderr)
         return 2
     root, man = Path(argv[1]).resolve(), Path(argv[2])
-    found = [*problems_of(root, man), *wrong_defaults(root, man)]
+    found = [*problems_of(root, man), *wrong_locks(root), *wrong_defaults(root, man)]
     for problem in found:
         print(problem)
     print(f"{len(found)} problems")

@@ -188,6 +188,15 @@ class Docs(Tree):
         self.write("src/service/options.def", HEAD + OPTION + OPTION.replace("mode", "moods"))
         self.expect("check_docs.py", 1, "slub_options.7: moods is missing")
 
+    def test_locks(self):
+        self.generate()
+        self.write("src/slab/slab.h", HEAD + "struct lock slab_lock;\nextern struct lock slab_lock;\n")
+        self.expect("check_docs.py", 1, "slab_lock has no row in docs/locking.md")
+        self.write("docs/locking.md", "| 1 | `slabs.slab_lock` | here | all |\n")
+        self.expect("check_docs.py", 0)
+        self.write("docs/locking.md", "| 1 | `slab_lock` | here | all |\n| 2 | `lost_lock` | here | all |\n")
+        self.expect("check_docs.py", 1, "there is no lock lost_lock")
+
     def test_wrong_default_in_page(self):
         self.generate()
         self.write("man/tune.7", ".TH X 7\n.B cap\n(4 KiB): as it is\n")
