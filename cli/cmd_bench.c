@@ -5,6 +5,7 @@
 
 #include "bench_args.h"
 #include "cmd_known.h"
+#include "cmd_programs.h"
 #include "report/slab_json.h"
 #include "report/slab_view.h"
 
@@ -26,6 +27,7 @@ static const struct {
      "the tests of the kernel's slab_test module, and more, on several allocators"},
     {"known_failures", bench_known_failures,
      "cases in which allocators are known to fail, judged by limits of time and memory"},
+    {"programs", bench_programs, "whole programs: answers, time and peak memory"},
 };
 
 #define N_BENCHMARKS (sizeof(benchmarks) / sizeof(benchmarks[0]))

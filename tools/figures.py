@@ -16,11 +16,12 @@ kinds
     ratios FILE [TEST]... [sizes=8-16384]    slub against the best peer of each size: mean, worst size
     memory FILE [TEST]...                    RSS after the test and after idling, largest of the tests
     known FILE                               cases, limits and values, failed ones marked
-    rows FILE                                any table: schema "slub-rows/1", command, machine, columns, rows
+    programs FILE                            time and peak memory of whole programs, and ratios to the first allocator
 """
 import json
 import math
 import re
+import statistics
 import sys
 from pathlib import Path
 
@@ -134,12 +135,27 @@ def known(run, _):
     return lines + ["", "Bold: beyond the limit."]
 
 
-def any_rows(run, _):
-    return table(run["columns"], run["rows"])
+def programs(run, _):
+    names = labels(run)
+    lines = []
+    for figure, heading in (("wall", "time"), ("cpu", "CPU time"), ("peak", "peak memory")):
+        cells = {}
+        for r in run["summary"]:
+            if r["figure"] == figure:
+                cells.setdefault(r["program"], {})[r["allocator"]] = r
+        rows = [[program, *("failed" if row[n]["value"] is None else
+                            f"{UNITS[row[n]['unit']](row[n]['value'])} ({row[n]['ratio'] or 0:.2f})" for n in names)]
+                for program, row in cells.items()]
+        if not rows:
+            raise Wrong("holds nothing of what is asked for")
+        ratio = {n: [row[n]["ratio"] for row in cells.values() if row[n]["ratio"]] for n in names}
+        rows.append(["median", *(f"({statistics.median(ratio[n] or [0]):.2f})" for n in names)])
+        lines += [*table([f"{heading} (ratio to {names[0]})", *names], rows), ""]
+    return lines[:-1]
 
 
 KINDS = {"slab-test": ("slub-bench/1", slab_test), "ratios": ("slub-bench/1", ratios),
-         "memory": ("slub-bench/1", memory), "known": ("slub-bench/1", known), "rows": ("slub-rows/1", any_rows)}
+         "memory": ("slub-bench/1", memory), "known": ("slub-bench/1", known), "programs": ("slub-bench/1", programs)}
 
 
 def quote(word):

@@ -15,7 +15,8 @@ packages="build-essential cmake ninja-build pkg-config python3 libjansson-dev li
           libcmocka-dev"
 case $scope in
 build) ;;
-test | package | cross) packages="$packages g++ clang valgrind strace gdb" ;;
+test | package | cross) packages="$packages g++ clang valgrind strace gdb
+    perl git sqlite3 redis-server nginx-light apache2-utils nodejs libpython3-testsuite" ;;
 *)
     echo "setup.sh: unknown scope '$scope': say build, test, package or cross" >&2
     exit 2

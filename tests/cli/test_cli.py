@@ -366,7 +366,7 @@ class BenchCase(Case):
 class Bench(BenchCase):
     def test_list(self):
         listed = self.succeeds("bench", "--list")
-        for name in ("slab_test", "known_failures"):
+        for name in ("slab_test", "known_failures", "programs"):
             self.assertRegex(listed, rf"(?m)^{name} +\w")
 
     def test_six_kernel_lines(self):

@@ -296,6 +296,18 @@ class Figures(Tree):
     def test_memory(self):
         self.assertIn("| slub | 3.0 MiB | 2.0 MiB | 1.0 MiB |", self.written("memory run.json batch"))
 
+    def test_programs(self):
+        rows = [{"program": p, "figure": "peak", "unit": "bytes", "allocator": n, "value": v and v * 2**20, "ratio": r}
+                for p, n, v, r in (("redis", "slub", 2, 1), ("redis", "fast-peer", 3, 1.5),
+                                   ("redis", "slow-peer", 1, 0.5), ("git", "slub", 4, 1),
+                                   ("git", "fast-peer", 2, 0.5), ("git", "slow-peer", None, None))]
+        rows += [{**r, "figure": f, "unit": "ns"} for r in rows for f in ("wall", "cpu")]
+        self.RUN = {**self.RUN, "summary": rows}
+        text = self.written("programs run.json")
+        self.assertIn("| redis | 2.0 MiB (1.00) | 3.0 MiB (1.50) | 1.0 MiB (0.50) |", text)
+        self.assertIn("| git | 4.0 MiB (1.00) | 2.0 MiB (0.50) | failed |", text)
+        self.assertIn("| median | (1.00) | (1.00) | (0.50) |", text)
+
     def test_changed_by_hand(self):
         path = self.root / "README.md"
         path.write_text(self.written("slab-test run.json").replace("2.5", "1.5"))
@@ -305,10 +317,12 @@ class Figures(Tree):
         self.assertIn("Not measured yet.", self.written("slab-test none.json"))
 
     def test_what_cannot_be_written(self):
-        for words, says in (("nonsense run.json", "no kind 'nonsense'"), ("slab-test run.json pair", "holds nothing"),
-                            ("rows run.json", "schema")):
+        for words, says in (("nonsense run.json", "no kind 'nonsense'"), ("slab-test run.json pair", "holds nothing")):
             self.readme(words)
             self.expect_figures(1, says)
+        self.write("bench/results/run.json", json.dumps({**self.RUN, "schema": "other/1"}))
+        self.write("README.md", "<!-- figures: slab-test run.json -->\n<!-- end of figures -->\n")
+        self.expect_figures(1, "schema")
         self.write("README.md", "<!-- figures: slab-test run.json -->\n")
         self.expect_figures(1, "no end")
 
