@@ -134,4 +134,11 @@ bool region_extend(uint64_t at, uint64_t n)
 char *region_percpu_area(void) { return region.percpu; }
 size_t region_percpu_bytes(void) { return region.percpu_bytes; }
 uint64_t region_reserved_bytes(void) { return region.n_reserved << SLUB_GRANULE_SHIFT; }
-uint64_t region_mapped_bytes(void) { return region.n_committed << SLUB_GRANULE_SHIFT; }
+
+uint64_t region_mapped_bytes(void)
+{
+    lock_acquire(&region_lock);
+    uint64_t n = region.n_committed;
+    lock_release(&region_lock);
+    return n << SLUB_GRANULE_SHIFT;
+}
