@@ -28,6 +28,8 @@ static void judge(const char *name, const struct known_figure *f, uint64_t value
 {
     uint64_t limit = f->limit;
 
+    if (f->rule == KNOWN_AT_MOST_PEER) /* a matter of the machine's load, but for who measures both at once */
+        return;
     if (f->rule == KNOWN_AT_LEAST) {
         if (f->unit == KNOWN_PER_MILLE)
             limit /= WIDER;
