@@ -19,6 +19,7 @@
 #include "percpu/percpu.h"
 #include "region/meta.h"
 #include "region/region.h"
+#include "region/spare.h"
 #include "service/dirty.h"
 #include "service/entropy.h"
 #include "service/options.h"
@@ -47,9 +48,8 @@ struct slub_root slub_root = {
     .mode = MODE_NAME,
 };
 
-/* Address space for objects: plenty, since granules are not shared between caches, but never what a small limit
- * cannot bear. Of a limit, a quarter is for objects; metadata and the program need room too. */
-static uint64_t heap_bytes(uint64_t limit)
+/* Address space for objects: plenty, since granules are not shared between caches. */
+static uint64_t heap_bytes(void)
 {
     uint64_t want = options.reserve_bytes;
     if (want == 0) {
@@ -58,22 +58,24 @@ static uint64_t heap_bytes(uint64_t limit)
         if (want < 1ull << 36)
             want = 1ull << 36;
     }
-    return want < limit / 4 ? want : limit / 4;
+    return want;
 }
 
 /* Other pools' empty slabs, when the asker has no more of its own. */
 struct relief {
     struct pool *asker;
     enum pool_relief what;
-    bool any;
+    bool drain, any;
 };
 
 static void relieve(struct slub_cache *c, void *arg)
 {
     struct relief *r = arg;
+    if (r->drain)
+        r->any |= cache_drain(c, false);
     if (&c->ca_pool == r->asker)
         return;
-    if (r->what == RELIEF_SPACE)
+    if (r->what != RELIEF_DIRTY)
         r->any |= pool_relieve_space(&c->ca_pool);
     else if (dirty_is_near(&dirty_slabs))
         r->any |= pool_relieve_dirty(&c->ca_pool);
@@ -83,8 +85,16 @@ static void relieve(struct slub_cache *c, void *arg)
  * and somebody else will ask again. */
 static bool relieve_all(struct pool *asker, enum pool_relief what)
 {
-    struct relief r = {asker, what, false};
-    (what == RELIEF_SPACE ? registry_each : registry_try_each)(relieve, &r);
+    void (*each)(void (*)(struct slub_cache *, void *), void *) =
+        what == RELIEF_DIRTY ? registry_try_each : registry_each;
+    struct relief r = {asker, what, false, false};
+    if (what == RELIEF_SPACE && large_relieve_space())
+        return true;
+    each(relieve, &r);
+    if (what != RELIEF_DIRTY && !r.any) {
+        r.drain = true;
+        each(relieve, &r);
+    }
     return r.any;
 }
 
@@ -101,7 +111,7 @@ SLUB_SLOW bool init_now(void)
         size_t area_bytes = percpu_area_bytes();
         while (area_bytes > limit / 8 && area_bytes > PERCPU_BYTES)
             area_bytes /= 2;
-        struct region_sizes sizes = {heap_bytes(limit), area_bytes};
+        struct region_sizes sizes = {heap_bytes(), area_bytes, limit};
         if (region_init(sizes, options.thp == THP_MADVISE) == 0) {
             cache_init_machine();
             registry_init_machine();
@@ -166,7 +176,7 @@ static void fork_prepare(void)
     percpu_fork_prepare();
     registry_each_locked(lock_one, NULL);
     lock_acquire(&large_lock);
-    spare_lock_acquire();
+    lock_acquire(&spare_lock);
     lock_acquire(&region_lock);
     entropy_lock_acquire();
     lock_acquire(&meta_lock);
@@ -179,7 +189,7 @@ static void fork_release(void)
     lock_release(&meta_lock);
     entropy_lock_release();
     lock_release(&region_lock);
-    spare_lock_release();
+    lock_release(&spare_lock);
     lock_release(&large_lock);
     registry_each_locked(unlock_one, NULL);
     percpu_fork_release();

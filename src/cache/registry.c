@@ -34,7 +34,7 @@ int registry_geometry(struct geometry *g, size_t size, size_t align)
 
 static struct slub_cache *alloc_record(void)
 {
-    struct slub_cache *c = meta_alloc(sizeof *c);
+    struct slub_cache *c = pool_record(NULL, sizeof *c);
     if (c != NULL)
         memset((void *)c, 0, sizeof *c);
     return c;
@@ -46,14 +46,19 @@ SLUB_SLOW static struct slub_cache *make_class(unsigned id)
     uint32_t bytes = sizeclass_bytes(id - GMAP_FIRST_CACHE);
     if (registry_geometry(&g, bytes, bytes & -bytes) != 0)
         return NULL;
+    struct slub_cache *fresh = alloc_record(); /* not under the lock: it may ask all caches for memory */
     lock_acquire(&registry_lock);
     struct slub_cache *c = registry_get(id);
-    if (c == NULL && (c = alloc_record()) != NULL) {
+    if (c == NULL && fresh != NULL) {
+        c = fresh;
+        fresh = NULL;
         cache_init(c, id, &g, bytes, g.align_bytes, 0);
         c->ca_is_class = true;
         atomic_store_explicit(&registry_by_id[id], c, memory_order_release);
     }
     lock_release(&registry_lock);
+    if (fresh != NULL)
+        meta_free(fresh, sizeof *fresh);
     return c;
 }
 

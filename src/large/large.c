@@ -7,11 +7,16 @@
 #include "large/runs.h"
 #include "os/os.h"
 #include "region/region.h"
+#include "region/spare.h"
 #include "service/dirty.h"
+#include "slab/pool.h"
 
 /* calloc clears used runs up to this size, and purges longer ones: clearing costs about as much as faulting pages in
  * again, but touches all of them. */
 enum { CLEAR_AT_MOST = 32 << 20 };
+
+/* Granules that large blocks hand to slabs at a time: one request to the system for many slabs. */
+enum { RELIEF_GRANULES = 64 };
 
 /* Blocks of at least this size move by their pages. */
 enum { MOVE_FROM = 4 << 20 };
@@ -88,7 +93,7 @@ static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
             return;
         head->lg_dirty = lg->lg_dirty != 0 ? min_size(lg->lg_dirty, skip << SLUB_GRANULE_SHIFT) : 0;
         lg->lg_first += skip;
-        lg->lg_n -= skip;
+        lg->lg_n -= (uint32_t)skip;
         runs_put_free(head);
     }
     if (lg->lg_n > n) {
@@ -96,6 +101,50 @@ static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
         if (rest != NULL)
             runs_put_free(rest);
     }
+}
+
+/* Granules that nobody has used yet, for a run of n with room to align it. */
+static struct large *fresh_run(uint64_t n, uint64_t align)
+{
+    uint64_t n_taken = n + align - 1;
+    uint64_t first = region_take(n_taken, NULL);
+    if (first == REGION_NO_GRANULE)
+        return NULL;
+    struct large *lg = runs_record(first, n_taken);
+    if (lg == NULL) /* metadata is out */
+        for (uint64_t i = 0; i < n_taken; i++)
+            spare_put(first + i);
+    return lg;
+}
+
+/* Empty slabs of all pools become free runs. */
+static bool claim_slabs(void)
+{
+    bool any = false;
+    uint64_t granule;
+    if (pool_relief != NULL)
+        pool_relief(NULL, RELIEF_SLABS);
+    while ((granule = spare_take(0)) != REGION_NO_GRANULE) {
+        struct large *lg = runs_record(granule, 1);
+        if (lg == NULL) {
+            spare_put(granule);
+            break;
+        }
+        lg->lg_dirty = 1; /* unknown */
+        lock_acquire(&large_lock);
+        runs_put_free(lg);
+        lock_release(&large_lock);
+        any = true;
+    }
+    return any;
+}
+
+static struct large *take_free(uint64_t n, uint64_t align)
+{
+    lock_acquire(&large_lock);
+    struct large *lg = runs_take_free(n, align);
+    lock_release(&large_lock);
+    return lg;
 }
 
 void *large_alloc(size_t size, size_t align, bool *zeroed)
@@ -108,13 +157,18 @@ void *large_alloc(size_t size, size_t align, bool *zeroed)
     bool was_free = lg != NULL;
     if (lg == NULL) {
         lock_release(&large_lock);
-        uint64_t n_taken = n + align_n - 1;
-        uint64_t first = region_take(n_taken, NULL);
-        if (first == REGION_NO_GRANULE)
-            return alloc_direct(bytes, align, zeroed);
-        lg = runs_record(first, n_taken);
+        void *p = NULL;
+        if (bytes >= region_direct_bytes() && (p = alloc_direct(bytes, align, zeroed)) != NULL)
+            return p;
+        lg = fresh_run(n, align_n);
+        if (lg == NULL && (p = alloc_direct(bytes, align, zeroed)) != NULL)
+            return p;
+        while (lg == NULL && claim_slabs()) {
+            lg = take_free(n, align_n);
+            was_free = lg != NULL;
+        }
         if (lg == NULL)
-            return NULL; /* the granules stay unowned; metadata is out anyway */
+            return NULL;
         lock_acquire(&large_lock);
     }
     lg->lg_state = RUN_HELD;
@@ -206,7 +260,7 @@ uint64_t large_purge(bool all)
         if (lg == NULL)
             break;
         uint64_t dirty = lg->lg_dirty;
-        bool ok = os_purge(gmap_address(lg->lg_first), lg->lg_n << SLUB_GRANULE_SHIFT) == 0;
+        bool ok = os_purge(gmap_address(lg->lg_first), run_bytes(lg)) == 0;
         lock_acquire(&large_lock);
         if (ok)
             lg->lg_dirty = 0;
@@ -217,6 +271,32 @@ uint64_t large_purge(bool all)
         bytes += dirty;
     }
     return bytes;
+}
+
+bool large_relieve_space(void)
+{
+    lock_acquire(&large_lock);
+    struct large *lg = runs_take_free(1, 1);
+    lock_release(&large_lock);
+    if (lg == NULL)
+        return false;
+    uint64_t n = min_size(lg->lg_n, RELIEF_GRANULES), done = 0;
+    if (lg->lg_dirty != 0)
+        os_purge(address(lg),
+                 n << SLUB_GRANULE_SHIFT); /* a refusal costs memory, not correctness */
+    gmap_set(lg->lg_first, gmap_unowned());
+    gmap_set(lg->lg_first + lg->lg_n - 1, gmap_unowned());
+    while (done < n && spare_put(lg->lg_first + done))
+        done++;
+    lg->lg_first += done;
+    lg->lg_n -= (uint32_t)done;
+    lock_acquire(&large_lock);
+    if (lg->lg_n != 0)
+        runs_put_free(lg);
+    lock_release(&large_lock);
+    if (lg->lg_n == 0)
+        runs_drop_record(lg);
+    return done != 0;
 }
 
 /* Make room behind a used run for `more` granules. */
@@ -240,7 +320,7 @@ static bool grow_in_place_locked(struct large *lg, uint64_t more)
     uint64_t old_n = lg->lg_n;
     if (!region_extend(lg->lg_first + old_n, more))
         return false;
-    lg->lg_n += more;
+    lg->lg_n += (uint32_t)more;
     runs_map_used(lg, old_n);
     return true;
 }
@@ -251,7 +331,7 @@ static void shrink_locked(struct large *lg, uint64_t n)
     struct large *rest = runs_split(lg, n);
     if (rest == NULL)
         return;
-    rest->lg_dirty = rest->lg_n << SLUB_GRANULE_SHIFT;
+    rest->lg_dirty = run_bytes(rest);
     runs_put_free(rest);
 }
 

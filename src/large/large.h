@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Large blocks: more than 32 KiB, in runs of granules of their own.
  *
- * Layer: L7, beside cache; called by api. Freed runs are kept by length, joined with free neighbours, and serve
- * large blocks only. Pages of freed runs stay until options.dirty_bytes is reached, then the oldest are
- * returned; calloc knows which runs are without pages. Blocks grow in place where the next granules are free,
- * else by moving pages (mremap), else by copying. Where the reservation has no room left, a block gets a
- * mapping of its own. Locking: large_lock, released around system calls that return or move pages. */
+ * Layer: L7, beside cache; called by api. Freed runs are kept by length, joined with free
+ * neighbours, and serve large blocks; where address space or memory is out, slabs too, and empty
+ * slabs then serve large blocks. Pages of freed runs stay until options.dirty_bytes is reached,
+ * then the oldest are returned; calloc knows which runs are without pages. Blocks grow in place
+ * where the next granules are free, else by moving pages (mremap), else by copying. Where the
+ * reservation has no room left, a block gets a mapping of its own. Locking: large_lock, released
+ * around system calls that return or move pages. */
 #ifndef SLUB_LARGE_LARGE_H
 #define SLUB_LARGE_LARGE_H
 
@@ -38,6 +40,9 @@ size_t large_good_size(size_t size);
 
 /* Return pages of free runs: until dirty bytes are below the cap, or all. Bytes returned. */
 uint64_t large_purge(bool all);
+
+/* Make spare granules out of a free run, the shortest; false when there is none. */
+bool large_relieve_space(void);
 
 struct large_totals {
     uint64_t n_live, live_bytes, n_allocs, n_frees, n_free_runs;

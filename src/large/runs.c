@@ -36,7 +36,7 @@ struct large *runs_record(uint64_t first, uint64_t n)
         return NULL;
     memset(lg, 0, sizeof *lg);
     lg->lg_first = first;
-    lg->lg_n = n;
+    lg->lg_n = (uint32_t)n;
     list_init(&lg->lg_link);
     list_init(&lg->lg_age);
     return lg;
@@ -128,7 +128,7 @@ void runs_put_free(struct large *lg)
     if ((neighbour = runs_take_after(lg->lg_first + lg->lg_n)) != NULL)
         absorb(lg, neighbour);
     unsigned b = bin_of(lg->lg_n);
-    lg->lg_dirty = min_size(lg->lg_dirty, lg->lg_n << SLUB_GRANULE_SHIFT);
+    lg->lg_dirty = min_size(lg->lg_dirty, run_bytes(lg));
     lg->lg_state = RUN_FREE;
     lg->lg_bytes = 0;
     map_free(lg);
@@ -167,7 +167,7 @@ struct large *runs_split(struct large *lg, uint64_t n)
         rest->lg_dirty = share != 0 ? share : 1;
         lg->lg_dirty = lg->lg_dirty > share ? lg->lg_dirty - share : 1;
     }
-    lg->lg_n = n;
+    lg->lg_n = (uint32_t)n;
     return rest;
 }
 

@@ -14,18 +14,20 @@
 enum run_state { RUN_FREE = 2, RUN_USED, RUN_HELD, RUN_DIRECT };
 
 struct large {
-    uint8_t lg_not_live;    /* 0: the fast path of free reads it as a state byte and leaves */
-    uint8_t lg_state;       /* enum run_state */
-    uint64_t lg_first;      /* granule; for RUN_DIRECT the address */
-    uint64_t lg_n;          /* granules */
-    uint64_t lg_bytes;      /* usable bytes of a used run */
-    uint64_t lg_dirty;      /* bytes that may have pages; 0: all zero */
-    struct list lg_link;    /* free: in its bin; direct: in the list of direct blocks */
-    struct list lg_age;     /* free and dirty: oldest last */
+    uint8_t lg_not_live; /* 0: the fast path of free reads it as a state byte and leaves */
+    uint8_t lg_state;    /* enum run_state */
+    uint32_t lg_n;       /* granules */
+    uint64_t lg_first;   /* granule; for RUN_DIRECT the address */
+    uint64_t lg_bytes;   /* usable bytes of a used run */
+    uint64_t lg_dirty;   /* bytes that may have pages; 0: all zero */
+    struct list lg_link; /* free: in its bin; direct: in the list of direct blocks */
+    struct list lg_age;  /* free and dirty: oldest last */
 };
 
-/* A short free run with room for n granules whose first is a multiple of `align` (in address), taken out of its bin;
- * NULL when there is none. */
+SLUB_FAST uint64_t run_bytes(const struct large *lg) { return (uint64_t)lg->lg_n << SLUB_GRANULE_SHIFT; }
+
+/* A short free run with room for n granules whose first is a multiple of `align` (in address),
+ * taken out of its bin; NULL when there is none. */
 struct large *runs_take_free(uint64_t n, uint64_t align);
 
 /* Granules to leave out at the start of a run for such a piece. */

@@ -21,6 +21,12 @@ int os_show_zeros(void *p, size_t bytes);
 /* Make reserved pages readable and writable. Fresh ones read as zero. */
 int os_commit(void *p, size_t bytes);
 
+/* Map exactly there what nobody has mapped, as committed pages of a reservation are. */
+int os_map_at(void *p, size_t bytes);
+
+/* Committed pages are reserved ones again. */
+int os_decommit(void *p, size_t bytes);
+
 /* Give the pages back, keep the addresses; they read as zero afterwards. */
 int os_purge(void *p, size_t bytes);
 

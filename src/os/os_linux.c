@@ -20,6 +20,9 @@
 #ifndef MREMAP_DONTUNMAP
 #define MREMAP_DONTUNMAP 4
 #endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 #ifndef AT_RSEQ_FEATURE_SIZE
 #define AT_RSEQ_FEATURE_SIZE 27
 #endif
@@ -40,6 +43,18 @@ static void *map(size_t bytes, int prot, int extra)
 }
 
 void *os_reserve(size_t bytes) { return map(bytes, PROT_NONE, MAP_NORESERVE); }
+
+int os_map_at(void *p, size_t bytes)
+{
+    if (fault_hit())
+        return -ENOMEM;
+    long r = raw_syscall(SYS_mmap, (long)p, (long)bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (syscall_failed(r) || r == (long)p)
+        return syscall_failed(r) ? (int)r : 0;
+    raw_syscall(SYS_munmap, r, (long)bytes, 0, 0, 0, 0); /* Linux before 4.17 takes the address as a hint */
+    return -EEXIST;
+}
 
 void *os_map(size_t bytes) { return map(bytes, PROT_READ | PROT_WRITE, 0); }
 
@@ -70,6 +85,16 @@ int os_commit(void *p, size_t bytes)
     if (fault_hit())
         return -ENOMEM;
     return (int)raw_syscall(SYS_mprotect, (long)p, (long)bytes, PROT_READ | PROT_WRITE, 0, 0, 0);
+}
+
+int os_decommit(void *p, size_t bytes)
+{
+    if (fault_hit())
+        return -ENOMEM;
+    long r = raw_syscall(SYS_mprotect, (long)p, (long)bytes, PROT_NONE, 0, 0, 0);
+    return syscall_failed(r)
+               ? (int)r
+               : (int)raw_syscall(SYS_madvise, (long)p, (long)bytes, MADV_DONTNEED, 0, 0, 0);
 }
 
 static int advise(void *p, size_t bytes, int advice)

@@ -2,12 +2,13 @@
 /* A bump allocator with free lists by size; see meta.h. Layer: L3. Locking: meta_lock. */
 #include "region/meta.h"
 
-#include "os/os.h"
+#include "region/region.h"
 
 enum {
-    UNIT = 64,                 /* sizes are multiples of this */
-    N_LISTS = 1024,            /* one list per size up to 64 KiB */
-    STEP_BYTES = 64 << 10      /* how much is made accessible at a time */
+    UNIT = 64,               /* sizes are multiples of this */
+    N_LISTS = 1024,          /* one list per size up to 64 KiB */
+    STEP_BYTES = 64 << 10,   /* how much is made accessible at a time */
+    RESERVE_BYTES = 32 << 10 /* for meta_alloc_last() */
 };
 
 struct free_block {
@@ -28,7 +29,19 @@ void meta_init(char *base, size_t bytes)
     meta.end = base + bytes;
 }
 
-void *meta_alloc(size_t bytes)
+static bool make_room_locked(size_t want)
+{
+    size_t have = (size_t)(meta.committed - meta.next);
+    if (want <= have)
+        return true;
+    size_t ask = round_up(want - have, STEP_BYTES);
+    if (ask > (size_t)(meta.end - meta.committed) || region_commit(meta.committed, ask) != 0)
+        return false;
+    meta.committed += ask;
+    return true;
+}
+
+static void *alloc(size_t bytes, size_t keep)
 {
     size_t n = (bytes + UNIT - 1) / UNIT;
     if (n == 0 || n > N_LISTS)
@@ -39,13 +52,9 @@ void *meta_alloc(size_t bytes)
         meta.lists[n] = ((struct free_block *)p)->next;
     } else {
         size_t want = n * UNIT;
-        if (want > (size_t)(meta.committed - meta.next)) {
-            size_t ask = round_up(want - (size_t)(meta.committed - meta.next), STEP_BYTES);
-            if (ask > (size_t)(meta.end - meta.committed) || os_commit(meta.committed, ask) != 0) {
-                lock_release(&meta_lock);
-                return NULL;
-            }
-            meta.committed += ask;
+        if (!make_room_locked(want + keep)) {
+            lock_release(&meta_lock);
+            return NULL;
         }
         p = meta.next;
         meta.next += want;
@@ -54,6 +63,9 @@ void *meta_alloc(size_t bytes)
     lock_release(&meta_lock);
     return p;
 }
+
+void *meta_alloc(size_t bytes) { return alloc(bytes, RESERVE_BYTES); }
+void *meta_alloc_last(size_t bytes) { return alloc(bytes, 0); }
 
 void meta_free(void *p, size_t bytes)
 {

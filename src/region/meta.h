@@ -12,6 +12,9 @@ void meta_init(char *base, size_t bytes);
 
 /* NULL when memory is out. `bytes` up to 64 KiB. */
 void *meta_alloc(size_t bytes);
+/* For the few records that memory is got back with when it is out: from a reserve when there is
+ * nothing else. */
+void *meta_alloc_last(size_t bytes);
 void meta_free(void *p, size_t bytes);
 
 uint64_t meta_used_bytes(void);

@@ -11,6 +11,11 @@
  * programs are charged little; large ones make one system call for many slabs. */
 enum { STEP_MIN = 1, STEP_MAX = 64 }; /* granules: 64 KiB to 4 MiB */
 
+enum { GUARD = SLUB_GRANULE_BYTES };
+
+/* Under a limit, blocks from this part of it on get a mapping of their own. */
+enum { DIRECT_SHARE = 16, DIRECT_LEAST = 1 << 20 };
+
 struct lock region_lock;
 
 static struct {
@@ -19,7 +24,9 @@ static struct {
     uint64_t map_bytes;   /* of the address map that are accessible */
     char *percpu;
     size_t percpu_bytes;
-} region; /* [lock:region_lock], the last two const after init */
+    uint64_t direct_bytes;
+    bool is_piecewise, hugepages;
+} region; /* [lock:region_lock], from `percpu` on const after init */
 
 static const uint8_t unowned_state = 0;
 
@@ -32,48 +39,109 @@ _Static_assert(offsetof(struct hot, rseq_id_offset) == HOT_RSEQ_ID_OFFSET, "layo
 
 gmap_entry gmap_unowned(void) { return gmap_pack(&unowned_state, GMAP_NONE); }
 
+int region_commit(void *p, size_t bytes)
+{
+    if (!region.is_piecewise)
+        return os_commit(p, bytes);
+    int r = os_map_at(p, bytes);
+    if (r == 0 && !region.hugepages)
+        os_nohugepage(p, bytes);
+    return r;
+}
+
+int region_decommit(void *p, size_t bytes)
+{
+    return region.is_piecewise ? os_release(p, bytes) : os_decommit(p, bytes);
+}
+
+static size_t map_bytes_for(uint64_t end) { return round_up(end * sizeof(gmap_entry), SLUB_GRANULE_BYTES); }
+
+/* Make the map readable for granules below `end`. */
+static bool commit_map_locked(uint64_t end)
+{
+    uint64_t need = map_bytes_for(end);
+    if (need <= region.map_bytes)
+        return true;
+    if (region_commit((char *)slub_hot.gmap + region.map_bytes, need - region.map_bytes) != 0)
+        return false;
+    region.map_bytes = need;
+    return true;
+}
+
+/* One state byte and one eighth of free bits for each 8-byte object is the worst that a heap can
+ * ask for; the constant is for sheaves in barns. */
+static size_t meta_bytes_for(uint64_t heap)
+{
+    return round_up(heap / 4 + min_size(heap / 4, 256u << 20), SLUB_GRANULE_BYTES);
+}
+
+/* Lay out the parts from p on; a per-CPU area that is not yet somewhere lies among them. */
+static void lay_out(char *p, uint64_t heap)
+{
+    region.n_reserved = heap >> SLUB_GRANULE_SHIFT;
+    char *map = (char *)round_up((uintptr_t)p + GUARD, SLUB_GRANULE_BYTES);
+    char *meta = map + map_bytes_for(region.n_reserved) + GUARD;
+    if (region.percpu == NULL) {
+        region.percpu = meta;
+        meta += region.percpu_bytes + GUARD;
+    }
+    meta_init(meta, meta_bytes_for(heap));
+    slub_hot.heap_base = (uintptr_t)meta + meta_bytes_for(heap) + GUARD;
+    slub_hot.gmap = (_Atomic gmap_entry *)(void *)map;
+}
+
+static size_t total_bytes(uint64_t heap)
+{
+    return map_bytes_for(heap >> SLUB_GRANULE_SHIFT) + region.percpu_bytes + meta_bytes_for(heap) +
+           heap + 6 * GUARD;
+}
+
+/* Systems map from the top down and programs from two thirds or the bottom up: between a quarter
+ * and the half there is nothing, unless somebody chose to. */
+static bool init_piecewise(uint64_t heap, uint64_t limit)
+{
+    char *area = os_reserve(region.percpu_bytes);
+    if (area == NULL)
+        return false;
+    uint64_t room = (uintptr_t)area / 4, r;
+    if (!os_random(&r, sizeof r))
+        r = (uintptr_t)area * 0x9e3779b97f4a7c15u;
+    while (total_bytes(heap) > room / 2)
+        heap /= 2;
+    region.is_piecewise = true;
+    region.percpu = area;
+    lay_out((char *)round_up(room + r % (room / 2), SLUB_GRANULE_BYTES),
+            round_up(heap, SLUB_GRANULE_BYTES));
+    if (commit_map_locked(1)) {
+        region.direct_bytes = max_size(limit / DIRECT_SHARE, DIRECT_LEAST);
+        return true;
+    }
+    os_release(area, region.percpu_bytes);
+    region.is_piecewise = false;
+    region.percpu = NULL;
+    return false;
+}
+
 int region_init(struct region_sizes want, bool hugepages)
 {
-    const size_t guard = SLUB_GRANULE_BYTES;
-    for (uint64_t heap = round_up(want.heap_bytes, SLUB_GRANULE_BYTES); heap >= (1u << 20); heap /= 2) {
+    region.hugepages = hugepages;
+    region.percpu_bytes = round_up(want.percpu_bytes, SLUB_GRANULE_BYTES);
+    region.direct_bytes = UINT64_MAX;
+    if (want.heap_bytes > want.limit / 4 && init_piecewise(want.heap_bytes, want.limit))
+        return 0;
+    uint64_t most = min_size(want.heap_bytes, want.limit / 4);
+    for (uint64_t heap = round_up(most, SLUB_GRANULE_BYTES); heap >= (1u << 20); heap /= 2) {
         heap = round_up(heap, SLUB_GRANULE_BYTES);
-        uint64_t n = heap >> SLUB_GRANULE_SHIFT;
-        size_t map_bytes = round_up(n * sizeof(gmap_entry), SLUB_GRANULE_BYTES);
-        size_t percpu_bytes = round_up(want.percpu_bytes, SLUB_GRANULE_BYTES);
-        /* One state byte and one eighth of free bits for each 8-byte object is the worst that a heap can
-         * ask for; the constant is for sheaves in barns. */
-        size_t meta_bytes = round_up(heap / 4 + min_size(heap / 4, 256u << 20), SLUB_GRANULE_BYTES);
-        size_t total = map_bytes + percpu_bytes + meta_bytes + heap + 6 * guard;
+        size_t total = total_bytes(heap);
         char *p = os_reserve(total);
         if (p == NULL)
             continue;
         if (!hugepages)
             os_nohugepage(p, total); /* a refusal costs memory, not correctness */
-        char *map = (char *)round_up((uintptr_t)p + guard, SLUB_GRANULE_BYTES);
-        char *percpu = map + map_bytes + guard;
-        char *meta = percpu + percpu_bytes + guard;
-        char *base = meta + meta_bytes + guard;
-        region.n_reserved = n;
-        region.percpu = percpu;
-        region.percpu_bytes = percpu_bytes;
-        meta_init(meta, meta_bytes);
-        slub_hot.heap_base = (uintptr_t)base;
-        slub_hot.gmap = (_Atomic gmap_entry *)(void *)map;
+        lay_out(p, heap);
         return 0;
     }
     return -ENOMEM;
-}
-
-/* Make the map readable for granules below `end`. */
-static bool commit_map_locked(uint64_t end)
-{
-    uint64_t need = round_up(end * sizeof(gmap_entry), SLUB_GRANULE_BYTES);
-    if (need <= region.map_bytes)
-        return true;
-    if (os_commit((char *)slub_hot.gmap + region.map_bytes, need - region.map_bytes) != 0)
-        return false;
-    region.map_bytes = need;
-    return true;
 }
 
 /* Make granules below `end` accessible. */
@@ -88,8 +156,8 @@ static bool commit_heap_locked(uint64_t end, bool *fell_back)
     if (ask > region.n_reserved - region.n_committed)
         ask = region.n_reserved - region.n_committed;
     char *p = gmap_address(region.n_committed);
-    if (os_commit(p, ask << SLUB_GRANULE_SHIFT) != 0) {
-        if (ask == n || os_commit(p, n << SLUB_GRANULE_SHIFT) != 0)
+    if (region_commit(p, ask << SLUB_GRANULE_SHIFT) != 0) {
+        if (ask == n || region_commit(p, n << SLUB_GRANULE_SHIFT) != 0)
             return false;
         ask = n;
         if (fell_back != NULL)
@@ -131,6 +199,7 @@ bool region_extend(uint64_t at, uint64_t n)
     return ok;
 }
 
+uint64_t region_direct_bytes(void) { return region.direct_bytes; }
 char *region_percpu_area(void) { return region.percpu; }
 size_t region_percpu_bytes(void) { return region.percpu_bytes; }
 uint64_t region_reserved_bytes(void) { return region.n_reserved << SLUB_GRANULE_SHIFT; }

@@ -8,54 +8,13 @@
 #include "os/os.h"
 #include "region/meta.h"
 #include "region/region.h"
+#include "region/spare.h"
 #include "service/dirty.h"
 #include "slab/slab.h"
 
-/* Granules whose pool was torn down or gave them up. They are handed out again oldest first, and only when
- * more than QUARANTINE wait or address space is out: an address that is used after its cache was destroyed
- * then still belongs to nobody. */
+/* Spare granules are handed out again only when more than QUARANTINE wait or address space is out:
+ * an address that is used after its cache was destroyed then still belongs to nobody. */
 enum { QUARANTINE = 256, PURGE_BATCH = 64 };
-
-struct spare {
-    struct list sp_link;
-    uint64_t sp_granule;
-};
-
-static struct lock spare_lock;
-static struct list spares = {&spares, &spares}; /* [lock:spare_lock] */
-static size_t n_spares;                         /* [lock:spare_lock] */
-
-static void spare_put(uint64_t granule)
-{
-    struct spare *sp = meta_alloc(sizeof *sp);
-    if (sp == NULL)
-        return; /* the address space is lost, its pages are not */
-    sp->sp_granule = granule;
-    lock_acquire(&spare_lock);
-    list_push_back(&spares, &sp->sp_link);
-    n_spares++;
-    lock_release(&spare_lock);
-}
-
-static uint64_t spare_take(size_t keep)
-{
-    struct spare *sp = NULL;
-    lock_acquire(&spare_lock);
-    if (n_spares > keep) {
-        sp = list_first(&spares, struct spare, sp_link);
-        list_remove(&sp->sp_link);
-        n_spares--;
-    }
-    lock_release(&spare_lock);
-    if (sp == NULL)
-        return REGION_NO_GRANULE;
-    uint64_t granule = sp->sp_granule;
-    meta_free(sp, sizeof *sp);
-    return granule;
-}
-
-void spare_lock_acquire(void) { lock_acquire(&spare_lock); }
-void spare_lock_release(void) { lock_release(&spare_lock); }
 
 static uint64_t granule_take(struct pool *pool, bool *fell_back)
 {
@@ -69,10 +28,19 @@ static uint64_t granule_take(struct pool *pool, bool *fell_back)
     return granule;
 }
 
+void *pool_record(struct pool *asker, size_t bytes)
+{
+    void *p = meta_alloc(bytes);
+    while (p == NULL && (spare_hollow() || (pool_relief != NULL &&
+                                            pool_relief(asker, RELIEF_SPACE) && spare_hollow())))
+        p = meta_alloc(bytes);
+    return p;
+}
+
 struct slab *memory_new_slab(struct pool *pool, unsigned node, bool soon_used, bool *fell_back)
 {
     const struct geometry *g = &pool->po_geometry;
-    struct slab *s = meta_alloc(slab_record_bytes(g));
+    struct slab *s = pool_record(pool, slab_record_bytes(g));
     if (s == NULL)
         return NULL;
     uint64_t granule = granule_take(pool, fell_back);
@@ -210,6 +178,18 @@ uint64_t pool_trim(struct pool *pool, bool pages)
     return bytes;
 }
 
+/* A slab that cannot become a spare granule. */
+static void take_back(struct pool *pool, struct pool_node *pn, struct slab *s, unsigned list)
+{
+    gmap_set(s->sl_granule, gmap_pack(s->sl_state, pool->po_id));
+    lock_acquire(&pn->pn_lock);
+    list_push_back(&pn->pn_lists[list], &s->sl_link);
+    pn->pn_n_slabs[list]++;
+    if (list == SLAB_EMPTY)
+        dirty_add(&dirty_slabs, (int64_t)memory_dirty_bytes(s, &pool->po_geometry));
+    lock_release(&pn->pn_lock);
+}
+
 /* `dirty_too`: also slabs whose pages the system refused to take. */
 static bool give_up_granules(struct pool *pool, struct pool_node *pn, bool dirty_too)
 {
@@ -228,9 +208,12 @@ static bool give_up_granules(struct pool *pool, struct pool_node *pn, bool dirty
         lock_release(&pn->pn_lock);
         if (s == NULL)
             return any;
-        any = true;
         gmap_set(s->sl_granule, gmap_unowned());
-        spare_put(s->sl_granule);
+        if (!spare_put(s->sl_granule)) {
+            take_back(pool, pn, s, list);
+            return any;
+        }
+        any = true;
         meta_free(s, slab_record_bytes(&pool->po_geometry));
     }
 }

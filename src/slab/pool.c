@@ -113,6 +113,12 @@ static struct slab *pick_locked(struct pool_node *pn, const struct geometry *g)
     return NULL;
 }
 
+static void count_new_locked(struct pool_node *pn, bool fell_back)
+{
+    pn->pn_count.pc_new++;
+    pn->pn_count.pc_fallback += fell_back;
+}
+
 static bool is_young_locked(const struct pool_node *pn)
 {
     return pn->pn_count.pc_new <= 1;
@@ -137,12 +143,14 @@ size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
             lock_release(&pn->pn_lock);
             s = memory_new_slab(pool, node, soon_used, &fell_back);
             lock_acquire(&pn->pn_lock);
+            if (s == NULL)
+                s = pick_locked(pn, g); /* what relief, or somebody else, brought back */
+            else
+                count_new_locked(pn, fell_back);
             if (s == NULL) {
                 pn->pn_count.pc_fail++;
                 break;
             }
-            pn->pn_count.pc_new++;
-            pn->pn_count.pc_fallback += fell_back;
             young = is_young_locked(pn);
         }
         got += slab_take(s, g, random, young ? g->page_objs : g->extent_objs, out + got, n - got);

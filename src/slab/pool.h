@@ -106,14 +106,18 @@ void pool_totals(struct pool *pool, struct pool_totals *t);
 void pool_lock_all(struct pool *pool);
 void pool_unlock_all(struct pool *pool);
 void pool_rekey(struct pool *pool);
-void spare_lock_acquire(void);
-void spare_lock_release(void);
 
 /* Asked when a pool alone cannot help itself; set by the layer that knows all pools. RELIEF_DIRTY: purge empty
- * slabs of others until dirty bytes are below the cap. RELIEF_SPACE: give up clean granules of others (last resort,
- * when address space is out). True when something was done. */
-enum pool_relief { RELIEF_DIRTY, RELIEF_SPACE };
+ * slabs of others until dirty bytes are below the cap. RELIEF_SPACE (last resort, when address space or memory is out):
+ * free runs of large blocks become spare granules, else empty slabs do, else first all that CPUs and barns keep goes
+ * back to slabs, the asker's too; so a pool looks at its slabs again after it. RELIEF_SLABS is the same without the
+ * runs. True when something was done. */
+enum pool_relief { RELIEF_DIRTY, RELIEF_SPACE, RELIEF_SLABS };
 extern bool (*pool_relief)(struct pool *asker, enum pool_relief what);
+
+/* meta_alloc() that makes room in place of objects' memory that nobody uses. `asker` may be NULL. No lock is
+ * held. */
+void *pool_record(struct pool *asker, size_t bytes);
 
 /* Purge empty slabs, oldest first, until dirty bytes are below the cap or one empty slab a node is left. */
 bool pool_relieve_dirty(struct pool *pool);

@@ -2,6 +2,7 @@
 /* Case 16: limits on address space and data. The program must start, fail cleanly at the limit, and
  * recover. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +122,84 @@ static void recovers(void *unused)
     tk_note("%.0f MiB in 64 MiB, then recovers", (double)bytes / TK_MIB);
 }
 
+/* ---- phases: what one kind of block leaves must serve the other kind
+ * ------------------------------ */
+
+enum { N_PHASES = 4, LEAST_PERCENT = 80 };
+
+/* Up to the limit with blocks of least to most bytes, then free all. Returns bytes reached. */
+static size_t fill_up(size_t least, size_t most, uint64_t seed)
+{
+    struct rng r = {.s = seed};
+    void **last = NULL; /* each block holds the address of the one before */
+    size_t bytes = 0;
+
+    for (;;) {
+        size_t want = rng_size(&r, least, most);
+        void **block = malloc(want);
+
+        if (block == NULL)
+            break;
+        memset(block, 1, want < 4096 ? want : 4096);
+        block[0] = last;
+        last = block;
+        bytes += want;
+    }
+    while (last != NULL) {
+        void **next = last[0];
+
+        free(last);
+        last = next;
+    }
+    return bytes;
+}
+
+/* In a program of its own, under a limit that was there before it began. */
+static int phases(size_t limit_mib, size_t most)
+{
+    static const char *const kind[N_PHASES] = {"large", "small", "small again", "large again"};
+    size_t reached[N_PHASES];
+    int bad = 0;
+
+    reached[0] = fill_up(40000, most, 1);
+    reached[1] = fill_up(512, 20000, 2);
+    reached[2] = fill_up(100, 12000, 3);
+    reached[3] = fill_up(40000, most, 4);
+    for (int i = 0; i < N_PHASES; i++) {
+        bool ok =
+            reached[i] * 100 >= reached[0] * LEAST_PERCENT && reached[i] >= limit_mib * TK_MIB / 2;
+
+        fprintf(stderr, "%s%s: %zu of %zu MiB\n", ok ? "" : "WRONG ", kind[i], reached[i] >> 20,
+                limit_mib);
+        bad |= !ok;
+    }
+    return bad;
+}
+
+static void all_phases(void)
+{
+    static const struct limit limits[] = {
+        {RLIMIT_AS, 64}, {RLIMIT_DATA, 64}, {RLIMIT_AS, 256}, {RLIMIT_AS, 1024}};
+    size_t n = tk_full() ? sizeof limits / sizeof limits[0] : 2;
+    static const char *const most[] = {"300000", "6000000"};
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sizeof most / sizeof most[0]; k++) {
+            char mib[24];
+            const char *const argv[] = {tk_self(), "phases", mib, most[k], NULL};
+
+            snprintf(mib, sizeof mib, "%zu", limits[i].mib);
+            int status = run_limited(argv, limits[i]);
+            tk_check(status == 0, "%s %zu MiB, blocks up to %s bytes: %s",
+                     limits[i].resource == RLIMIT_AS ? "RLIMIT_AS" : "RLIMIT_DATA", limits[i].mib,
+                     most[k], tk_status_text(status));
+        }
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 3 && strcmp(argv[1], "phases") == 0)
+        return phases(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
     if (argc > 1 && strcmp(argv[1], "hello") == 0) {
         printf("%s\n", strcmp(strdup("hello"), "hello") == 0 ? "hello" : "?");
         free(memset(malloc(1000000), 1, 1000000));
@@ -130,6 +207,7 @@ int main(int argc, char **argv)
     }
     tk_init("kf16", "limits of address space", argc, argv);
     starts();
+    all_phases();
     tk_child("recovery", recovers, NULL, 60);
     return tk_finish();
 }
