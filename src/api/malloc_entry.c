@@ -4,9 +4,9 @@
  * Answers are glibc 2.36's where the standards leave a choice: malloc(0) is a block, realloc(p, 0) frees,
  * memalign rounds odd alignments up to a power of two, sizes over PTRDIFF_MAX fail. errno is set on failure and
  * kept otherwise. */
+#include "api/malloc_family.h"
+
 #include <errno.h>
-#include <malloc.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,11 +33,8 @@ void *slub_malloc_slow(size_t size) { return alloc_by_size(size, "malloc"); }
 #if !SLUB_ASM
 EXPORT void *malloc(size_t size) { return slub_malloc_slow(size); }
 EXPORT void free(void *p) { slub_free_slow(p); }
-void cfree(void *p);
 EXPORT void cfree(void *p) { slub_free_slow(p); }
-void free_sized(void *p, size_t size);
 EXPORT void free_sized(void *p, size_t size) { (void)size, slub_free_slow(p); }
-void free_aligned_sized(void *p, size_t align, size_t size);
 EXPORT void free_aligned_sized(void *p, size_t align, size_t size) { (void)align, (void)size, slub_free_slow(p); }
 #endif
 
@@ -77,7 +74,6 @@ static void *aligned(size_t align, size_t size, const char *call)
 EXPORT void *memalign(size_t align, size_t size) { return aligned(align, size, "memalign"); }
 EXPORT void *aligned_alloc(size_t align, size_t size) { return aligned(align, size, "aligned_alloc"); }
 
-void *__libc_memalign(size_t align, size_t size);
 EXPORT void *__libc_memalign(size_t align, size_t size) { return aligned(align, size, "memalign"); }
 
 EXPORT int posix_memalign(void **out, size_t align, size_t size)

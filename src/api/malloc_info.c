@@ -3,10 +3,9 @@
  * only. Layer: L8. */
 #include <errno.h>
 #include <limits.h>
-#include <malloc.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "api/malloc_family.h"
 #include "base/check.h"
 #include "slub/stats.h"
 
@@ -19,6 +18,7 @@ static void snapshot(struct slub_info *info)
     slub_snapshot(info, NULL, 0);
 }
 
+#ifdef __GLIBC__
 EXPORT struct mallinfo2 mallinfo2(void)
 {
     struct slub_info info;
@@ -47,6 +47,7 @@ EXPORT struct mallinfo mallinfo(void)
     mi.ordblks = 1;
     return mi;
 }
+#endif
 
 EXPORT void malloc_stats(void)
 {

@@ -11,6 +11,10 @@
 
 enum { RSEQ_CPU_ID = 4, RSEQ_CS = 8, RSEQ_MM_CID = 24, RSEQ_MM_CID_END = 28 };
 
+#if SLUB_ASM && !defined(__GLIBC__)
+#error "the assembly borrows words of glibc's thread control block: configure with -DSLUB_ASM=OFF"
+#endif
+
 #if SLUB_ASM
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned __rseq_size __attribute__((weak));
