@@ -16,7 +16,7 @@ packages="build-essential cmake ninja-build pkg-config python3 libjansson-dev li
 case $scope in
 build) ;;
 test | package | cross) packages="$packages g++ clang valgrind strace gdb
-    perl git sqlite3 redis-server nginx-light apache2-utils nodejs libpython3-testsuite" ;;
+    perl git sqlite3 redis-server nginx-light apache2-utils nodejs" ;;
 *)
     echo "setup.sh: unknown scope '$scope': say build, test, package or cross" >&2
     exit 2

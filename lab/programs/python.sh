@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The python3 that has its tests installed: Debian's with libpython3-testsuite, or another one in the path.
+# The python3 that has its tests installed: Debian's with libpython3.N-testsuite, or another in the path.
 some="test_list test_dict test_json"
 more="test_re test_weakref test_ast test_set test_bytes test_deque test_heapq test_unicode test_pickle test_itertools
       test_zlib test_threading test_struct test_array test_gc test_sqlite3 test_xml_etree test_thread test_descr"
@@ -14,7 +14,7 @@ find_python() {
     return 1
 }
 
-need() { find_python >python.path || skip "no python3 with its tests: libpython3-testsuite is not installed"; }
+need() { find_python >python.path || skip "no python3 with its tests: libpython3.N-testsuite is not installed"; }
 
 # The times in its output are no part of the answer; a test that ends with the interpreter's failure is the status.
 work() {
