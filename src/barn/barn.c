@@ -4,7 +4,6 @@
  * section 3.3, with the interval of design.md. */
 #include "barn/barn.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "os/os.h"
@@ -55,19 +54,30 @@ static void account(const struct barn *bn, int sheaves)
     atomic_fetch_add_explicit(&total_bytes, (uint64_t)bytes, memory_order_relaxed);
 }
 
+static uint64_t n_objs_locked(const struct barn *bn)
+{
+    return atomic_load_explicit(&bn->bn_n_objs, memory_order_relaxed);
+}
+
+static void set_n_objs_locked(struct barn *bn, uint64_t n)
+{
+    atomic_store_explicit(&bn->bn_n_objs, n, memory_order_relaxed);
+}
+
 static bool has_room_locked(const struct barn *bn)
 {
     uint64_t sheaf = (uint64_t)bn->bn_object_bytes * SHEAF_OBJS(bn->bn_sheaf_order);
-    return bn->bn_n_objs * bn->bn_object_bytes + sheaf <= bn->bn_limit_bytes &&
+    return n_objs_locked(bn) * bn->bn_object_bytes + sheaf <= bn->bn_limit_bytes &&
            atomic_load_explicit(&total_bytes, memory_order_relaxed) + sheaf <= options.barn_total_bytes;
 }
 
 static void taken_locked(struct barn *bn, struct sheaf *sh, size_t k)
 {
     sh->sh_n_objs -= k;
-    bn->bn_n_objs -= k;
-    if (bn->bn_n_objs < bn->bn_low)
-        bn->bn_low = bn->bn_n_objs;
+    uint64_t left = n_objs_locked(bn) - k;
+    set_n_objs_locked(bn, left);
+    if (left < bn->bn_low)
+        bn->bn_low = left;
     if (sh->sh_n_objs == 0) {
         bn->bn_top = sh->sh_next;
         account(bn, -1);
@@ -91,13 +101,14 @@ static struct sheaf *room_locked(struct barn *bn)
     return sh;
 }
 
-/* The barn is empty, and slabs must serve what they were given for lack of room here: allow twice as much as they
- * will serve this time. */
-static void learn_locked(struct barn *bn)
+/* Allow twice as much as slabs will serve this time. */
+void barn_learn(struct barn *bn)
 {
+    lock_acquire(&bn->bn_lock);
     uint64_t n = min_size(SHEAF_OBJS(bn->bn_sheaf_order), bn->bn_n_refused);
     bn->bn_n_refused -= n;
     bn->bn_limit_bytes = min_size(bn->bn_limit_bytes + 2 * n * bn->bn_object_bytes, options.barn_bytes);
+    lock_release(&bn->bn_lock);
 }
 
 struct sheaf *barn_open_filled(struct barn *bn)
@@ -108,7 +119,6 @@ struct sheaf *barn_open_filled(struct barn *bn)
     if (sh != NULL)
         return sh;
     bn->bn_count.bc_get_fails++;
-    learn_locked(bn);
     lock_release(&bn->bn_lock);
     return NULL;
 }
@@ -136,7 +146,7 @@ struct sheaf *barn_open_room(struct barn *bn, size_t n_offered)
 void barn_close_put(struct barn *bn, struct sheaf *sh, size_t k)
 {
     bn->bn_count.bc_put_objs += k;
-    bn->bn_n_objs += k;
+    set_n_objs_locked(bn, n_objs_locked(bn) + k);
     sh->sh_n_objs += k;
     if (sh->sh_n_objs == 0) { /* a new top that nothing was put into */
         bn->bn_top = sh->sh_next;
@@ -197,7 +207,7 @@ size_t barn_trim(struct barn *bn, void **objs, size_t n)
         }
         if (got == 0 || bn->bn_low < SHEAF_OBJS(bn->bn_sheaf_order)) {
             atomic_store_explicit(&bn->bn_epoch_ms, now, memory_order_relaxed);
-            bn->bn_low = bn->bn_n_objs;
+            bn->bn_low = n_objs_locked(bn);
         }
     }
     lock_release(&bn->bn_lock);
@@ -219,7 +229,7 @@ void barn_drop_spares(struct barn *bn)
 uint64_t barn_n_objs(struct barn *bn)
 {
     lock_acquire(&bn->bn_lock);
-    uint64_t n = bn->bn_n_objs;
+    uint64_t n = n_objs_locked(bn);
     lock_release(&bn->bn_lock);
     return n;
 }

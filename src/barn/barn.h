@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A barn: free objects of one cache on one memory node, in sheaves, between the CPUs and the slabs.
+/* A barn: free objects of one cache that one CPU, or some of one memory node, put away; in sheaves, between the CPUs
+ * and the slabs.
  *
- * Layer: L5; called by cache. A sheaf is an array of pointers; sheaves change hands between CPUs through
- * here, so an object that is freed on one CPU and allocated on another costs one copy of its pointer.
+ * Layer: L5; called by cache, which keeps the barns of a cache and takes from another CPU's when its own is empty. A
+ * sheaf is an array of pointers; sheaves change hands between CPUs through here, so an object that is freed on one
+ * CPU and allocated on another costs one copy of its pointer.
  * The barn is a stack: what came last, and is warm, leaves first. The top sheaf may be partly filled.
  *
  * How much it keeps is learnt: BARN_FIRST_BYTES at first, more by what is wanted again after there was no room for
@@ -11,6 +13,8 @@
  * Locking: the barn lock; meta's below it. */
 #ifndef SLUB_BARN_BARN_H
 #define SLUB_BARN_BARN_H
+
+#include <stdatomic.h>
 
 #include "base/compiler.h"
 #include "base/lock.h"
@@ -39,13 +43,13 @@ struct barn {
     uint32_t bn_n_spares;
     struct sheaf *bn_top;      /* stack of filled sheaves [lock:bn_lock] */
     struct sheaf *bn_spares;   /* empty ones [lock:bn_lock] */
-    uint64_t bn_n_objs;        /* [lock:bn_lock] */
+    _Atomic uint64_t bn_n_objs; /* written under bn_lock; read without it as a hint */
     uint64_t bn_limit_bytes;   /* learnt [lock:bn_lock] */
     uint64_t bn_n_refused;     /* objects without room that were not wanted again yet [lock:bn_lock] */
     uint64_t bn_low;           /* least bn_n_objs since bn_epoch_ms [lock:bn_lock] */
     _Atomic uint64_t bn_epoch_ms; /* [lock:bn_lock; barn_is_due() reads without, relaxed] */
     struct barn_counters bn_count; /* [lock:bn_lock] */
-};
+} SLUB_ALIGNED(64);                /* neighbours belong to other CPUs */
 
 void barn_init(struct barn *bn, size_t stride_bytes, unsigned sheaf_order);
 
@@ -60,6 +64,15 @@ struct sheaf *barn_open_filled(struct barn *bn);
 void barn_close_taken(struct barn *bn, struct sheaf *sh, size_t k);
 struct sheaf *barn_open_room(struct barn *bn, size_t n_offered);
 void barn_close_put(struct barn *bn, struct sheaf *sh, size_t k);
+
+/* Slabs must serve what was put away here in vain: keep more from now on. */
+void barn_learn(struct barn *bn);
+
+/* True when there is nothing to take, as it seems from outside. */
+SLUB_FAST bool barn_seems_empty(struct barn *bn)
+{
+    return atomic_load_explicit(&bn->bn_n_objs, memory_order_relaxed) == 0;
+}
 
 /* Take up to n objects, from one sheaf; 0 when empty. */
 size_t barn_get(struct barn *bn, void **objs, size_t n);

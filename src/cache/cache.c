@@ -9,9 +9,17 @@
 #include "region/meta.h"
 #include "service/options.h"
 
+/* Slabs and barns have homes: every memory node has as many, and CPU c of node k is at home at k + c * n_nodes, modulo
+ * their number. */
 static unsigned n_nodes; /* [const after init] */
+static unsigned n_homes; /* [const after init] */
 
-void cache_init_machine(void) { n_nodes = (unsigned)min_size(os_node_bound(), POOL_MAX_NODES); }
+void cache_init_machine(void)
+{
+    n_nodes = (unsigned)min_size(os_node_bound(), POOL_MAX_NODES);
+    n_homes = (unsigned)min_size(os_cpu_count(), POOL_MAX_NODES / n_nodes) * n_nodes;
+    pool_node_stride = n_nodes;
+}
 
 /* Largest sheaves that fit the budget, or hold least_capacity. */
 static unsigned order_for(size_t stride, uint64_t bytes, unsigned least_capacity)
@@ -35,52 +43,69 @@ void cache_init(struct slub_cache *c, uint32_t id, const struct geometry *g, siz
     pool_init(&c->ca_pool, id, g);
 }
 
-/* Memory node of the caller, as index into pools and barns. */
-static unsigned node_here(void)
+/* Home of the caller. While a process has one thread, that is the first of its node, wherever it runs: nobody shares
+ * its cache lines, and memory stays together. */
+static unsigned home_here(void)
 {
-    if (likely(n_nodes <= 1))
-        return 0;
-    unsigned cpu, node;
-    os_where(&cpu, &node);
-    return node % n_nodes;
+    unsigned cpu = 0, node = 0;
+    if (unlikely(n_nodes > 1))
+        os_where(&cpu, &node);
+    if (n_homes == n_nodes || os_is_single_threaded())
+        return node % n_nodes;
+    return (percpu_cpu() * n_nodes + node % n_nodes) % n_homes;
 }
 
-static struct barn *barn_get_node(struct slub_cache *c, unsigned node)
+/* Made at first use, under the lock of the first so that fork sees it whole; the first when there is no memory. */
+static SLUB_SLOW struct barn *barn_make(struct slub_cache *c, unsigned i)
 {
-    struct barn *bn = atomic_load_explicit(&c->ca_barn[node], memory_order_acquire);
-    if (likely(bn != NULL))
-        return bn;
-    struct barn *fresh = meta_alloc(sizeof *fresh);
-    if (fresh == NULL)
-        return &c->ca_barn0;
-    barn_init(fresh, c->ca_pool.po_geometry.stride_bytes, c->ca_max_order);
-    /* Under the first lock that fork takes of a cache: what it lets go is then what it took. */
     lock_acquire(&c->ca_barn0.bn_lock);
-    bn = atomic_load_explicit(&c->ca_barn[node], memory_order_relaxed);
-    if (bn == NULL)
-        atomic_store_explicit(&c->ca_barn[node], fresh, memory_order_release);
+    struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_relaxed);
+    if (bn == NULL && (bn = meta_alloc(sizeof *bn)) != NULL) {
+        barn_init(bn, c->ca_pool.po_geometry.stride_bytes, c->ca_max_order);
+        atomic_store_explicit(&c->ca_barn[i], bn, memory_order_release);
+    }
     lock_release(&c->ca_barn0.bn_lock);
-    if (bn == NULL)
-        return fresh;
-    meta_free(fresh, sizeof *fresh);
-    return bn;
+    return bn != NULL ? bn : &c->ca_barn0;
+}
+
+static struct barn *barn_get_at(struct slub_cache *c, unsigned i)
+{
+    struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
+    return likely(bn != NULL) ? bn : barn_make(c, i);
+}
+
+/* Another CPU's barn on this node that seems to have something; NULL when none has. */
+static struct barn *barn_of_others(struct slub_cache *c, unsigned home)
+{
+    for (unsigned k = n_nodes; k < n_homes; k += n_nodes) {
+        unsigned i = (home + k) % n_homes;
+        struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
+        if (bn != NULL && !barn_seems_empty(bn))
+            return bn;
+    }
+    return NULL;
 }
 
 /* Objects that slow paths move over the stack at a time: half a KiB. */
 enum { CHUNK = 64 };
 
-static void give_idle(struct slub_cache *c, struct barn *bn)
+/* What barns did not need for a second; also those of CPUs that are idle now. */
+static void give_idle(struct slub_cache *c)
 {
     void *idle[CHUNK];
     size_t k;
-    while ((k = barn_trim(bn, idle, CHUNK)) != 0)
-        pool_give(&c->ca_pool, idle, k);
+    for (unsigned i = 0; i < n_homes; i++) {
+        struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
+        if (bn != NULL && barn_is_due(bn))
+            while ((k = barn_trim(bn, idle, CHUNK)) != 0)
+                pool_give(&c->ca_pool, idle, k);
+    }
 }
 
 /* To the barn, else to slabs. */
 void cache_put_away(struct slub_cache *c, void *const *objs, size_t n)
 {
-    struct barn *bn = barn_get_node(c, node_here());
+    struct barn *bn = barn_get_at(c, home_here());
     size_t done = barn_put(bn, objs, n);
     if (done < n)
         pool_give(&c->ca_pool, objs + done, n - done);
@@ -114,10 +139,10 @@ static void *refill_from_barn(struct slub_cache *c, struct barn *bn, size_t n)
     return obj;
 }
 
-static void *refill_from_slabs(struct slub_cache *c, unsigned node, size_t n)
+static void *refill_from_slabs(struct slub_cache *c, unsigned home, size_t n)
 {
     void *objs[CHUNK];
-    n = pool_take(&c->ca_pool, node, objs, min_size(n, CHUNK));
+    n = pool_take(&c->ca_pool, home, objs, min_size(n, CHUNK));
     if (n == 0)
         return NULL;
     n--;
@@ -142,10 +167,18 @@ void *cache_take(struct slub_cache *c)
     init_gate_check();
     if (percpu_backend() != BACKEND_RSEQ && (obj = try_shared_slot(c)) != NULL)
         return obj;
-    unsigned node = node_here();
+    unsigned home = home_here();
+    struct barn *bn = barn_get_at(c, home);
     size_t batch = batch_now(c, &grown);
-    obj = refill_from_barn(c, barn_get_node(c, node), batch);
-    return obj != NULL ? obj : refill_from_slabs(c, node, batch);
+    obj = refill_from_barn(c, bn, batch);
+    if (obj != NULL)
+        return obj;
+    struct barn *other = barn_of_others(c, home);
+    obj = other != NULL ? refill_from_barn(c, other, batch) : NULL;
+    if (obj != NULL)
+        return obj;
+    barn_learn(bn);
+    return refill_from_slabs(c, home, batch);
 }
 
 static bool put_shared_slot(struct slub_cache *c, void *obj)
@@ -176,7 +209,7 @@ void cache_put(struct slub_cache *c, void *obj)
     size_t batch = batch_now(c, &grown);
     if (grown && percpu_push(id, obj))
         return;
-    struct barn *bn = barn_get_node(c, node_here());
+    struct barn *bn = barn_get_at(c, home_here());
     struct sheaf *sh = barn_open_room(bn, batch);
     if (sh != NULL) {
         size_t n = min_size(batch, SHEAF_OBJS(bn->bn_sheaf_order) - sh->sh_n_objs);
@@ -187,19 +220,21 @@ void cache_put(struct slub_cache *c, void *obj)
     if (!percpu_push(id, obj))
         cache_put_away(c, &obj, 1);
     if (barn_is_due(bn))
-        give_idle(c, bn);
+        give_idle(c);
 }
 
 size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n)
 {
-    unsigned node = node_here();
-    struct barn *bn = barn_get_node(c, node);
+    unsigned home = home_here();
+    struct barn *bn = barn_get_at(c, home), *other;
     init_gate_check();
     size_t got = n != 0 ? percpu_pop_bulk(c->ca_pool.po_id, objs, n) : 0;
     while (got < n) {
         size_t k = barn_get(bn, objs + got, n - got);
+        if (k == 0 && (other = barn_of_others(c, home)) != NULL)
+            k = barn_get(other, objs + got, n - got);
         if (k == 0)
-            k = pool_take(&c->ca_pool, node, objs + got, n - got);
+            k = pool_take(&c->ca_pool, home, objs + got, n - got);
         if (k == 0)
             break;
         got += k;

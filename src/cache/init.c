@@ -144,8 +144,6 @@ uint64_t init_trim(void)
  * parent and child. What the child must do before it allocates waits until then (adopt), since most children
  * only exec. */
 
-extern char __libc_single_threaded __attribute__((weak)); /* glibc >= 2.32 */
-
 static bool fork_locked; /* [by the forking thread, under its locks] */
 
 static void lock_one(struct slub_cache *c, void *unused) { (void)unused, cache_lock_all(c); }
@@ -169,7 +167,7 @@ static void adopt_sink(unsigned id, void **objs, size_t n)
 
 static void fork_prepare(void)
 {
-    if (!init_is_done || (&__libc_single_threaded != NULL && __libc_single_threaded))
+    if (!init_is_done || os_is_single_threaded())
         return;
     atomic_store_explicit(&init_gate, GATE_FORK, memory_order_relaxed);
     lock_acquire(&registry_lock);

@@ -191,6 +191,10 @@ void os_where(unsigned *cpu, unsigned *node)
         *node = fault_node_here();
 }
 
+extern char __libc_single_threaded __attribute__((weak)); /* glibc >= 2.32 */
+
+bool os_is_single_threaded(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
+
 bool os_is_secure(void) { return getauxval(AT_SECURE) != 0; }
 
 unsigned os_rseq_feature_size(void) { return (unsigned)getauxval(AT_RSEQ_FEATURE_SIZE); }

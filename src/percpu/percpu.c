@@ -20,6 +20,10 @@ struct hot slub_hot SLUB_ALIGNED(64);
 
 static bool must_adopt; /* written by a process with one thread [lock:maintenance_lock] */
 
+/* Up to so many CPUs, areas are numbered by CPU. An mm_cid keeps them few, but it wanders: a thread that wakes up gets
+ * the lowest that is free, and with it another CPU's sheaf, every line of which must come over (docs/adr/0004). */
+enum { BY_CPU_MAX = 8 };
+
 static struct {
     enum percpu_backend backend;
     const char *index_name;
@@ -47,7 +51,7 @@ void percpu_init(char *area, size_t bytes, percpu_sink *sink)
     percpu.index_name = "hash";
     bool may_rseq = (options.percpu == PERCPU_AUTO || options.percpu == PERCPU_RSEQ) && !options.stats;
     if (may_rseq && percpu.n_areas >= os_cpu_bound() && os_show_zeros(area, bytes) == 0 &&
-        percpu_rseq_init(os_node_bound() == 1, &percpu.index_name)) {
+        percpu_rseq_init(os_node_bound() == 1 && os_cpu_count() > BY_CPU_MAX, &percpu.index_name)) {
         percpu.backend = BACKEND_RSEQ;
         slub_hot.percpu_base = area;
         return;
@@ -72,6 +76,15 @@ const char *percpu_backend_name(void)
 }
 
 const char *percpu_index_name(void) { return percpu.index_name; }
+
+unsigned percpu_cpu(void)
+{
+    if (percpu.backend == BACKEND_RSEQ)
+        return percpu_rseq_cpu();
+    unsigned cpu, node;
+    os_where(&cpu, &node);
+    return cpu;
+}
 
 void *percpu_pop(unsigned id)
 {

@@ -50,6 +50,9 @@ enum percpu_backend percpu_backend(void);
 const char *percpu_backend_name(void);
 const char *percpu_index_name(void);
 
+/* The CPU the caller runs on at this moment; 0 where that is unknown. */
+unsigned percpu_cpu(void);
+
 /* Take one object, or put one; the slow path of the back ends without assembly. NULL, false: empty, full. */
 void *percpu_pop(unsigned id);
 bool percpu_push(unsigned id, void *obj);

@@ -39,7 +39,7 @@ void percpu_rseq_disable(void)
     slub_hot.rseq_id_offset = slub_hot.rseq_cs_offset + (long)sizeof(void *);
 }
 
-bool percpu_rseq_init(bool one_node, const char **index_name)
+bool percpu_rseq_init(bool by_cid, const char **index_name)
 {
     if (&__rseq_size == NULL || __rseq_size == 0)
         return false;
@@ -49,9 +49,9 @@ bool percpu_rseq_init(bool one_node, const char **index_name)
     if (os_fence_register() != 0)
         return false;
     bool has_cid = os_rseq_feature_size() >= RSEQ_MM_CID_END;
-    *index_name = one_node && has_cid ? "mm_cid" : "cpu_id";
+    *index_name = by_cid && has_cid ? "mm_cid" : "cpu_id";
     slub_hot.rseq_cs_offset = area + RSEQ_CS;
-    slub_hot.rseq_id_offset = area + (one_node && has_cid ? RSEQ_MM_CID : RSEQ_CPU_ID);
+    slub_hot.rseq_id_offset = area + (by_cid && has_cid ? RSEQ_MM_CID : RSEQ_CPU_ID);
     return true;
 }
 
@@ -59,17 +59,23 @@ unsigned percpu_rseq_where(void)
 {
     return *(volatile uint32_t *)(void *)(thread_pointer() + slub_hot.rseq_id_offset);
 }
+
+unsigned percpu_rseq_cpu(void)
+{
+    return *(volatile uint32_t *)(void *)(thread_pointer() + slub_hot.rseq_cs_offset - RSEQ_CS + RSEQ_CPU_ID);
+}
 #else
 void percpu_rseq_disable(void) {}
 
-bool percpu_rseq_init(bool one_node, const char **index_name)
+bool percpu_rseq_init(bool by_cid, const char **index_name)
 {
-    (void)one_node;
+    (void)by_cid;
     (void)index_name;
     return false;
 }
 
 unsigned percpu_rseq_where(void) { return 0; }
+unsigned percpu_rseq_cpu(void) { return 0; }
 size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n) { return (void)id, (void)objs, (void)n, 0; }
 size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n) { return (void)id, (void)objs, (void)n, 0; }
 int percpu_rseq_move_slot(unsigned cpu, unsigned id, unsigned to) { return (void)cpu, (void)id, (void)to, 0; }

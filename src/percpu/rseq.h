@@ -30,13 +30,17 @@ size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n);
  * must be closed before and opened after. 1, or 0 when the caller runs elsewhere or the slot is closed for pop. */
 int percpu_rseq_move_slot(unsigned cpu, unsigned id, unsigned to);
 
-/* Point hot at the registered area. False when this libc, kernel or thread has none, or fences are refused. */
-bool percpu_rseq_init(bool one_node, const char **index_name);
+/* Point hot at the registered area; `by_cid`: number areas by mm_cid where the kernel has it. False when this libc,
+ * kernel or thread has none, or fences are refused. */
+bool percpu_rseq_init(bool by_cid, const char **index_name);
 
 /* Point hot at storage of our own instead. */
 void percpu_rseq_disable(void);
 
 /* Number of the caller's area at this moment. */
 unsigned percpu_rseq_where(void);
+
+/* The CPU the caller runs on at this moment. */
+unsigned percpu_rseq_cpu(void);
 
 #endif

@@ -17,6 +17,7 @@ enum { POPULATE_FROM = 12 }; /* slabs */
 
 struct class_geometry slub_class_geometry[SLUB_MAX_CACHES] SLUB_ALIGNED(64);
 bool (*pool_relief)(struct pool *asker, enum pool_relief what);
+unsigned pool_node_stride = 1;
 
 static void node_init(struct pool_node *pn, bool strong)
 {
@@ -94,22 +95,48 @@ static unsigned list_for(const struct pool *pool, const struct slab *s)
     return SLAB_PARTIAL + (unsigned)((uint64_t)n_free * pool->po_quarter >> 32);
 }
 
+/* The first slab of a list, in use again. */
+static struct slab *first_locked(struct pool_node *pn, const struct geometry *g, unsigned list)
+{
+    struct slab *s = list_first(&pn->pn_lists[list], struct slab, sl_link);
+    if (list >= SLAB_EMPTY)
+        pn->pn_count.pc_reuse++;
+    if (list == SLAB_EMPTY)
+        dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, g));
+    else if (list == SLAB_CLEAN)
+        dirty_regret(&dirty_slabs, SLUB_GRANULE_BYTES);
+    list_take_locked(pn, s);
+    return s;
+}
+
 static struct slab *pick_locked(struct pool_node *pn, const struct geometry *g)
 {
     static const uint8_t order[] = {SLAB_PARTIAL, SLAB_PARTIAL + 1, SLAB_PARTIAL + 2, SLAB_PARTIAL + 3,
                                     SLAB_EMPTY, SLAB_CLEAN};
     for (size_t i = 0; i < sizeof order; i++)
-        if (pn->pn_n_slabs[order[i]] != 0) {
-            struct slab *s = list_first(&pn->pn_lists[order[i]], struct slab, sl_link);
-            if (order[i] >= SLAB_EMPTY)
-                pn->pn_count.pc_reuse++;
-            if (order[i] == SLAB_EMPTY)
-                dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, g));
-            else if (order[i] == SLAB_CLEAN)
-                dirty_regret(&dirty_slabs, SLUB_GRANULE_BYTES);
-            list_take_locked(pn, s);
+        if (pn->pn_n_slabs[order[i]] != 0)
+            return first_locked(pn, g, order[i]);
+    return NULL;
+}
+
+/* An empty slab of another home on the same memory node, for this one. */
+static struct slab *move_in(struct pool *pool, unsigned node)
+{
+    for (unsigned i = node % pool_node_stride; i < POOL_MAX_NODES; i += pool_node_stride) {
+        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
+        if (i == node || pn == NULL)
+            continue;
+        struct slab *s = NULL;
+        lock_acquire(&pn->pn_lock);
+        for (unsigned list = SLAB_EMPTY; list <= SLAB_CLEAN && s == NULL; list++)
+            if (pn->pn_n_slabs[list] != 0)
+                s = first_locked(pn, &pool->po_geometry, list);
+        lock_release(&pn->pn_lock);
+        if (s != NULL) {
+            s->sl_node = (uint8_t)node;
             return s;
         }
+    }
     return NULL;
 }
 
@@ -117,6 +144,29 @@ static void count_new_locked(struct pool_node *pn, bool fell_back)
 {
     pn->pn_count.pc_new++;
     pn->pn_count.pc_fallback += fell_back;
+}
+
+/* When memory is out: objects of slabs that stay where they are. */
+static size_t take_elsewhere(struct pool *pool, unsigned node, void **out, size_t n)
+{
+    const struct geometry *g = &pool->po_geometry;
+    size_t got = 0;
+    for (unsigned i = 0; i < POOL_MAX_NODES && got < n; i++) {
+        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
+        if (i == node || pn == NULL)
+            continue;
+        lock_acquire(&pn->pn_lock);
+        size_t before = got;
+        struct slab *s;
+        while (got < n && (s = pick_locked(pn, g)) != NULL) {
+            got += slab_take(s, g, pool->po_random ? &pn->pn_random : NULL, g->page_objs, out + got, n - got);
+            list_put_locked(pn, s, list_for(pool, s));
+        }
+        pn->pn_n_out += got - before;
+        pn->pn_count.pc_take += got - before;
+        lock_release(&pn->pn_lock);
+    }
+    return got;
 }
 
 static bool is_young_locked(const struct pool_node *pn)
@@ -141,16 +191,17 @@ size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
             /* A pool that has grown well beyond this slab will use it up soon. */
             bool soon_used = pn->pn_count.pc_new >= POPULATE_FROM, fell_back = false;
             lock_release(&pn->pn_lock);
-            s = memory_new_slab(pool, node, soon_used, &fell_back);
+            s = move_in(pool, node);
+            bool moved = s != NULL;
+            if (!moved)
+                s = memory_new_slab(pool, node, soon_used, &fell_back);
             lock_acquire(&pn->pn_lock);
             if (s == NULL)
                 s = pick_locked(pn, g); /* what relief, or somebody else, brought back */
-            else
+            else if (!moved)
                 count_new_locked(pn, fell_back);
-            if (s == NULL) {
-                pn->pn_count.pc_fail++;
+            if (s == NULL)
                 break;
-            }
             young = is_young_locked(pn);
         }
         got += slab_take(s, g, random, young ? g->page_objs : g->extent_objs, out + got, n - got);
@@ -161,6 +212,13 @@ size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
     if (random != NULL)
         random_shuffle(random, out, got);
     lock_release(&pn->pn_lock);
+    if (unlikely(got < n))
+        got += take_elsewhere(pool, node, out + got, n - got);
+    if (unlikely(got == 0 && n != 0)) {
+        lock_acquire(&pn->pn_lock);
+        pn->pn_count.pc_fail++;
+        lock_release(&pn->pn_lock);
+    }
     if (random == NULL)
         for (size_t i = 0; i < got / 2; i++) { /* the last is used first */
             void *t = out[i];

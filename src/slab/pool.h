@@ -32,7 +32,9 @@
 #include "region/gmap.h"
 #include "slab/geometry.h"
 
-#define POOL_MAX_NODES 8
+/* Homes of slabs: one a CPU, or some CPUs of a memory node together. Objects of one slab go to one home's CPUs, so
+ * that neighbours in a cache line, of objects and of state bytes, are not written by two CPUs at once. */
+#define POOL_MAX_NODES 16
 
 enum slab_list { SLAB_PARTIAL, SLAB_FULL = 4, SLAB_EMPTY, SLAB_CLEAN, SLAB_N_LISTS };
 
@@ -43,7 +45,7 @@ struct slab {
     uint16_t sl_n_free;       /* bits set [lock:node] */
     uint16_t sl_frontier;     /* objects from here on were never used since pages were fresh [lock:node] */
     uint8_t sl_list;          /* enum slab_list, with the quarter added [lock:node] */
-    uint8_t sl_node;          /* memory node [const] */
+    uint8_t sl_node;          /* home; changes only while no object is out [lock:node] */
     uint8_t sl_unused[6];
     uint8_t sl_state[];       /* 1 live, 0 free; written by the owner of the object */
 };
@@ -78,7 +80,10 @@ extern struct class_geometry slub_class_geometry[SLUB_MAX_CACHES];
 
 void pool_init(struct pool *pool, uint32_t id, const struct geometry *g);
 
-/* Take up to n free objects for use on `node`. Fewer, or none, when memory is out. The last of `out` is meant
+/* Which homes are on the same memory node: those that differ by a multiple of this. */
+extern unsigned pool_node_stride;
+
+/* Take up to n free objects for use at home `node`. Fewer, or none, when memory is out. The last of `out` is meant
  * to be used first. */
 size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n);
 

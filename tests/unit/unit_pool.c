@@ -361,6 +361,34 @@ static void many_nodes(void **state)
     end_pool();
 }
 
+/* CPUs must not write to the same cache lines: what is taken at two homes comes from different slabs, until a slab is
+ * empty; then it serves whoever needs one. */
+static void homes_share_no_slab(void **state)
+{
+    enum { EACH = 300 };
+    (void)state;
+    make_pool(64, RANDOM_KEYED);
+    for (unsigned home = 0; home < 2; home++)
+        assert_int_equal(pool_take(&pool, home, held + home * EACH, EACH), EACH);
+    for (size_t i = 0; i < EACH; i++)
+        for (size_t k = EACH; k < 2 * EACH; k++)
+            assert_int_not_equal(gmap_granule(held[i]), gmap_granule(held[k]));
+    uint64_t granule = gmap_granule(held[0]);
+    pool_give(&pool, held, EACH);
+    struct pool_totals before, after;
+    pool_totals(&pool, &before);
+    assert_int_equal(before.n_empty, 1);
+    size_t n = 2 * pool.po_geometry.n_objs - EACH; /* what is left at home 1, and a whole slab */
+    assert_int_equal(pool_take(&pool, 1, held + 2 * EACH, n), n);
+    pool_totals(&pool, &after);
+    assert_int_equal(after.count.pc_new, before.count.pc_new);
+    assert_int_equal(after.n_empty, 0);
+    assert_int_equal(slab_of_entry(gmap_get(granule))->sl_node, 1);
+    memmove(held, held + EACH, (EACH + n) * sizeof *held);
+    n_held = EACH + n;
+    end_pool();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,7 +396,8 @@ int main(void)
         cmocka_unit_test(order_is_hard_to_guess),       cmocka_unit_test(purged_and_used_again),
         cmocka_unit_test(free_pages_of_slabs_in_use),   cmocka_unit_test(fullest_slab_first),
         cmocka_unit_test(dirty_cap_holds),              cmocka_unit_test(no_new_node_while_locked),
-        cmocka_unit_test(many_nodes),                   cmocka_unit_test(against_a_model),
+        cmocka_unit_test(many_nodes),                   cmocka_unit_test(homes_share_no_slab),
+        cmocka_unit_test(against_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
