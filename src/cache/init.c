@@ -144,7 +144,7 @@ uint64_t init_trim(void)
  * parent and child. What the child must do before it allocates waits until then (adopt), since most children
  * only exec. */
 
-static bool fork_locked; /* [by the forking thread, under its locks] */
+static bool fork_locked, fork_locked_init; /* [by the forking thread, under its locks] */
 
 static void lock_one(struct slub_cache *c, void *unused) { (void)unused, cache_lock_all(c); }
 static void unlock_one(struct slub_cache *c, void *unused) { (void)unused, cache_unlock_all(c); }
@@ -167,7 +167,11 @@ static void adopt_sink(unsigned id, void **objs, size_t n)
 
 static void fork_prepare(void)
 {
-    if (!init_is_done || os_is_single_threaded())
+    if (os_is_single_threaded())
+        return;
+    lock_acquire(&init_lock); /* a first use that is under way ends before */
+    fork_locked_init = true;
+    if (!init_is_done)
         return;
     atomic_store_explicit(&init_gate, GATE_FORK, memory_order_relaxed);
     lock_acquire(&registry_lock);
@@ -196,18 +200,23 @@ static void fork_release(void)
     raw_syscall(SYS_futex, (long)&init_gate, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
 }
 
-static void fork_parent(void)
+static void fork_unlock(void)
 {
     if (fork_locked)
         fork_release();
+    if (fork_locked_init) {
+        fork_locked_init = false;
+        lock_release(&init_lock);
+    }
 }
+
+static void fork_parent(void) { fork_unlock(); }
 
 static void fork_child(void)
 {
+    fork_unlock();
     if (!init_is_done)
         return;
-    if (fork_locked)
-        fork_release();
     percpu_fork_child();
     atomic_store_explicit(&init_gate, GATE_ADOPT, memory_order_relaxed);
 }
