@@ -9,6 +9,7 @@ usage: check_docs.py ROOT MAN_DIRECTORY     (the pages as they are installed)
   - every slub_ name of those lists is declared in a header;
   - every option of options.def is in slub_options(7), every counter in slub_stats(7);
   - every lock of src/ is in the table of docs/locking.md, and every lock of the table is in src/;
+  - every option of options.def is read somewhere in src/;
   - a size in brackets right after the name of an option in a page is its default.
 """
 import re
@@ -122,12 +123,21 @@ def wrong_defaults(root, man):
                 yield f"{page.name}: the default of {name} is {defaults.get(name)}, not {number} {unit}iB"
 
 
+def unread_options(root):
+    sources = [p for p in (root / "src").rglob("*.[ch]")]
+    text = "\n".join(p.read_text(encoding="utf-8") for p in sources)
+    for row in gen_docs.parse_options((root / "src/service/options.def").read_text(encoding="utf-8")):
+        if not re.search(rf"\boptions\.{row['id']}\b", text):
+            yield f"src/service/options.def: nothing reads {row['name']}"
+
+
 def main(argv):
     if len(argv) != 3:
         print(__doc__, file=sys.stderr)
         return 2
     root, man = Path(argv[1]).resolve(), Path(argv[2])
-    found = [*problems_of(root, man), *wrong_locks(root), *wrong_defaults(root, man)]
+    found = [*problems_of(root, man), *wrong_locks(root), *wrong_defaults(root, man),
+             *unread_options(root)]
     for problem in found:
         print(problem)
     print(f"{len(found)} problems")

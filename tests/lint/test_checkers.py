@@ -30,7 +30,8 @@ GOOD = {
     "src/service/options.def": HEAD + OPTION,
     "src/slab/slab.h": HEAD + '#include "base/list.h"\n',
     "src/slab/slab.c": HEAD + '#include "slab/slab.h"\n#include <stddef.h>\n',
-    "src/cache/cache.c": HEAD + '#include "slab/slab.h"\n#include "service/options.def"\n',
+    "src/cache/cache.c": HEAD + '#include "slab/slab.h"\n#include "service/options.def"\n'
+                         "int used(void) { return options.mode + options.cap; }\n",
     "src/percpu/arch/x86_64/rseq.S": HEAD + '#include "base/macros_layout.h"\n\tret\n',
     "src/libslub.map": HEAD + MAP,
     "src/libslub-malloc.map": HEAD + MAP,
@@ -187,6 +188,11 @@ class Docs(Tree):
         self.generate()
         self.write("src/service/options.def", HEAD + OPTION + OPTION.replace("mode", "moods"))
         self.expect("check_docs.py", 1, "slub_options.7: moods is missing")
+
+    def test_option_not_read(self):
+        self.generate()
+        self.write("src/cache/cache.c", HEAD + "int used(void) { return options.mode; }\n")
+        self.expect("check_docs.py", 1, "nothing reads cap")
 
     def test_locks(self):
         self.generate()

@@ -127,9 +127,9 @@ static void malformed_numbers(void **state)
         assert_memory_equal(&options, &before, sizeof options);
     }
     bad("slab_dirty_bytes");
-    bad("slab_prefetch=2");
-    bad("slab_prefetch=yes");
-    bad("slab_prefetch");
+    bad("slab_stats=2");
+    bad("slab_stats=yes");
+    bad("slab_stats");
 }
 
 static void unknown_names(void **state)
@@ -146,8 +146,8 @@ static void unknown_names(void **state)
 static void bad_words_do_not_stop_good_ones(void **state)
 {
     (void)state;
-    assert_int_equal(options_parse("x slab_prefetch=1 y=2 slab_min_objects=7 =z"), 3);
-    assert_int_equal(options.prefetch, 1);
+    assert_int_equal(options_parse("x slab_stats=1 y=2 slab_min_objects=7 =z"), 3);
+    assert_int_equal(options.stats, 1);
     assert_int_equal(options.min_objects, 7);
 }
 
@@ -182,7 +182,7 @@ static void random_bytes(void **state)
             s[k] = alphabet[rng_below(&r, sizeof alphabet - 1)];
         s[n < sizeof s ? n : sizeof s - 1] = 0;
         options_parse(s);
-        assert_true(options.percpu <= PERCPU_LOCK && options.prefetch <= 1);
+        assert_true(options.percpu <= PERCPU_LOCK && options.stats <= 1);
     }
 }
 
