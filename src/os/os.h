@@ -52,10 +52,8 @@ unsigned os_cpu_bound(void);           /* every CPU number and concurrency id is
 unsigned os_cpu_count(void);           /* CPUs that the process may run on now, at least 1 */
 unsigned os_node_bound(void);          /* every memory node number is below this; 1 when unknown */
 void os_where(unsigned *cpu, unsigned *node); /* of the calling thread, now; 0 when unknown */
-bool os_is_secure(void);
-
-/* True while libc knows that the process has one thread, and had no other since it last knew. */
-bool os_is_single_threaded(void);               /* AT_SECURE: the environment is not to be trusted */
+bool os_is_single_threaded(void);      /* libc knows that there is one thread; false when it cannot tell */
+bool os_is_secure(void);               /* AT_SECURE: the environment is not to be trusted */
 unsigned os_rseq_feature_size(void);   /* AT_RSEQ_FEATURE_SIZE; 0 when the kernel does not say */
 uint64_t os_clock_ms(void);            /* monotonic, coarse */
 

@@ -54,9 +54,17 @@ bool spare_put(uint64_t granule)
     return true;
 }
 
+static bool may_hollow(void)
+{
+    lock_acquire(&spare_lock);
+    bool may = hollow.qu_n < MAX_HOLLOW; /* a few more when several ask at once */
+    lock_release(&spare_lock);
+    return may;
+}
+
 bool spare_hollow(void)
 {
-    struct spare *sp = hollow.qu_n < MAX_HOLLOW ? dequeue(&solid, 0) : NULL;
+    struct spare *sp = may_hollow() ? dequeue(&solid, 0) : NULL;
     if (sp == NULL)
         return false;
     bool ok = region_decommit(gmap_address(sp->sp_granule), SLUB_GRANULE_BYTES) == 0;
