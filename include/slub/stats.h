@@ -39,7 +39,7 @@ extern "C" {
     X(SLAB_REUSE, "empty slab taken into use again")                                          \
     X(SLAB_EMPTY, "slab whose last object came back")                                         \
     X(SLAB_FREE, "empty slab whose pages went back to the system")                            \
-    X(REMOTE_FREE, "object given back to a slab of another node")                             \
+    X(REMOTE_FREE, "object given back to a slab that other CPUs, or another node, take from") \
     X(ORDER_FALLBACK, "memory got in the smallest step because the larger one was refused")   \
     X(SLAB_FAIL, "request that no slab could serve: out of memory")
 

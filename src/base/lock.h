@@ -3,7 +3,7 @@
  *
  * Layer: L0. States: 0 free, 1 held, 2 held and somebody may sleep.
  * Lock order, outermost first; a thread takes them in this order and the fork handler too:
- *   registry (list of caches)  →  maintenance (slots of CPUs)  →  shard  →  barn  →  node (slabs)  →
+ *   registry (list of caches)  →  maintenance (slots of CPUs)  →  shard  →  barn  →  home (slabs)  →
  *   large  →  region  →  meta
  * No lock is held across a callback of the user. Not recursive; a signal handler that allocates while its
  * thread is in a slow path may wait for ever, as with every malloc that is not documented otherwise. */

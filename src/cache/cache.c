@@ -9,16 +9,14 @@
 #include "region/meta.h"
 #include "service/options.h"
 
-/* Slabs and barns have homes: every memory node has as many, and CPU c of node k is at home at k + c * n_nodes, modulo
- * their number. */
-static unsigned n_nodes; /* [const after init] */
+/* Slabs and barns have homes: every memory node has as many, and CPU c of node k is at home at k + c * pool_n_nodes,
+ * modulo their number. */
 static unsigned n_homes; /* [const after init] */
 
 void cache_init_machine(void)
 {
-    n_nodes = (unsigned)min_size(os_node_bound(), POOL_MAX_NODES);
-    n_homes = (unsigned)min_size(os_cpu_count(), POOL_MAX_NODES / n_nodes) * n_nodes;
-    pool_node_stride = n_nodes;
+    pool_n_nodes = (unsigned)min_size(os_node_bound(), POOL_MAX_HOMES);
+    n_homes = (unsigned)min_size(os_cpu_count(), POOL_MAX_HOMES / pool_n_nodes) * pool_n_nodes;
 }
 
 /* Largest sheaves that fit the budget, or hold least_capacity. */
@@ -48,11 +46,11 @@ void cache_init(struct slub_cache *c, uint32_t id, const struct geometry *g, siz
 static unsigned home_here(void)
 {
     unsigned cpu = 0, node = 0;
-    if (unlikely(n_nodes > 1))
+    if (unlikely(pool_n_nodes > 1))
         os_where(&cpu, &node);
-    if (n_homes == n_nodes || os_is_single_threaded())
-        return node % n_nodes;
-    return (percpu_cpu() * n_nodes + node % n_nodes) % n_homes;
+    if (n_homes == pool_n_nodes || os_is_single_threaded())
+        return node % pool_n_nodes;
+    return (percpu_cpu() * pool_n_nodes + node % pool_n_nodes) % n_homes;
 }
 
 /* Made at first use, under the lock of the first so that fork sees it whole; the first when there is no memory. */
@@ -77,7 +75,7 @@ static struct barn *barn_get_at(struct slub_cache *c, unsigned i)
 /* Another CPU's barn on this node that seems to have something; NULL when none has. */
 static struct barn *barn_of_others(struct slub_cache *c, unsigned home)
 {
-    for (unsigned k = n_nodes; k < n_homes; k += n_nodes) {
+    for (unsigned k = pool_n_nodes; k < n_homes; k += pool_n_nodes) {
         unsigned i = (home + k) % n_homes;
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
         if (bn != NULL && !barn_seems_empty(bn))
@@ -98,17 +96,17 @@ static void give_idle(struct slub_cache *c)
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
         if (bn != NULL && barn_is_due(bn))
             while ((k = barn_trim(bn, idle, CHUNK)) != 0)
-                pool_give(&c->ca_pool, idle, k);
+                pool_give(&c->ca_pool, i, idle, k);
     }
 }
 
 /* To the barn, else to slabs. */
 void cache_put_away(struct slub_cache *c, void *const *objs, size_t n)
 {
-    struct barn *bn = barn_get_at(c, home_here());
-    size_t done = barn_put(bn, objs, n);
+    unsigned home = home_here();
+    size_t done = barn_put(barn_get_at(c, home), objs, n);
     if (done < n)
-        pool_give(&c->ca_pool, objs + done, n - done);
+        pool_give(&c->ca_pool, home, objs + done, n - done);
 }
 
 static size_t batch_now(struct slub_cache *c, bool *grown)
@@ -191,12 +189,12 @@ static bool put_shared_slot(struct slub_cache *c, void *obj)
 }
 
 /* A batch of the caller's slot to slabs, when the barn has no room. */
-static void flush_to_slabs(struct slub_cache *c, size_t n)
+static void flush_to_slabs(struct slub_cache *c, unsigned home, size_t n)
 {
     void *objs[CHUNK];
     n = percpu_pop_bulk(c->ca_pool.po_id, objs, min_size(n, CHUNK));
     if (n != 0)
-        pool_give(&c->ca_pool, objs, n);
+        pool_give(&c->ca_pool, home, objs, n);
 }
 
 void cache_put(struct slub_cache *c, void *obj)
@@ -209,13 +207,14 @@ void cache_put(struct slub_cache *c, void *obj)
     size_t batch = batch_now(c, &grown);
     if (grown && percpu_push(id, obj))
         return;
-    struct barn *bn = barn_get_at(c, home_here());
+    unsigned home = home_here();
+    struct barn *bn = barn_get_at(c, home);
     struct sheaf *sh = barn_open_room(bn, batch);
     if (sh != NULL) {
         size_t n = min_size(batch, SHEAF_OBJS(bn->bn_sheaf_order) - sh->sh_n_objs);
         barn_close_put(bn, sh, percpu_pop_bulk(id, sh->sh_objs + sh->sh_n_objs, n));
     } else {
-        flush_to_slabs(c, batch);
+        flush_to_slabs(c, home, batch);
     }
     if (!percpu_push(id, obj))
         cache_put_away(c, &obj, 1);
@@ -233,8 +232,10 @@ size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n)
         size_t k = barn_get(bn, objs + got, n - got);
         if (k == 0 && (other = barn_of_others(c, home)) != NULL)
             k = barn_get(other, objs + got, n - got);
-        if (k == 0)
+        if (k == 0) {
+            barn_learn(bn);
             k = pool_take(&c->ca_pool, home, objs + got, n - got);
+        }
         if (k == 0)
             break;
         got += k;
@@ -257,20 +258,20 @@ void cache_sink(unsigned id, void **objs, size_t n)
 {
     struct slub_cache *c = registry_get(id);
     if (c != NULL)
-        pool_give(&c->ca_pool, objs, n);
+        pool_give(&c->ca_pool, home_here(), objs, n);
 }
 
 bool cache_drain(struct slub_cache *c, bool close)
 {
     bool ok = percpu_drain(c->ca_pool.po_id, close, cache_sink) == 0;
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
         void *objs[CHUNK];
         size_t n;
         if (bn == NULL)
             continue;
         while ((n = barn_get(bn, objs, CHUNK)) != 0)
-            pool_give(&c->ca_pool, objs, n);
+            pool_give(&c->ca_pool, i, objs, n);
         barn_drop_spares(bn);
     }
     return ok;
@@ -285,7 +286,7 @@ uint64_t cache_trim(struct slub_cache *c)
 uint64_t cache_n_cached(struct slub_cache *c)
 {
     uint64_t n = percpu_n_objs(c->ca_pool.po_id);
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
         if (bn != NULL)
             n += barn_n_objs(bn);
@@ -295,7 +296,7 @@ uint64_t cache_n_cached(struct slub_cache *c)
 
 void cache_lock_all(struct slub_cache *c)
 {
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++)
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++)
         if (c->ca_barn[i] != NULL)
             lock_acquire(&c->ca_barn[i]->bn_lock);
     pool_lock_all(&c->ca_pool);
@@ -304,7 +305,7 @@ void cache_lock_all(struct slub_cache *c)
 void cache_unlock_all(struct slub_cache *c)
 {
     pool_unlock_all(&c->ca_pool);
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++)
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++)
         if (c->ca_barn[i] != NULL)
             lock_release(&c->ca_barn[i]->bn_lock);
 }

@@ -25,7 +25,7 @@ struct slub_cache {
     uint8_t ca_cheap_order;   /* that a slot gets without much ado [const] */
     bool ca_is_class;         /* a size class: never destroyed [const] */
     struct barn ca_barn0;
-    struct barn *_Atomic ca_barn[POOL_MAX_NODES]; /* by home; 0 is there from the start */
+    struct barn *_Atomic ca_barn[POOL_MAX_HOMES]; /* by home; 0 is there from the start */
     _Atomic uint64_t ca_alloc_fast, ca_free_fast; /* slab_stats=1 */
     _Atomic uint64_t ca_grown;
     char ca_name[CACHE_NAME_MAX]; /* empty for size classes: made from the size when asked */

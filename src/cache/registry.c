@@ -114,7 +114,7 @@ int registry_remove(struct slub_cache *c, uint64_t *n_live)
     cache_drain(c, true);
     atomic_store_explicit(&registry_by_id[c->ca_pool.po_id], NULL, memory_order_release);
     pool_tear_down(&c->ca_pool);
-    for (unsigned i = 1; i < POOL_MAX_NODES; i++)
+    for (unsigned i = 1; i < POOL_MAX_HOMES; i++)
         if (c->ca_barn[i] != NULL)
             meta_free(c->ca_barn[i], sizeof(struct barn));
     meta_free(c, sizeof *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* New slabs, purging, trimming and tearing down; see memory.h and pool.h. Layer: L4.
- * Locking: node locks are released around every system call. */
+ * Locking: home locks are released around every system call. */
 #include "slab/memory.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ void *pool_record(struct pool *asker, size_t bytes)
     return p;
 }
 
-struct slab *memory_new_slab(struct pool *pool, unsigned node, bool soon_used, bool *fell_back)
+struct slab *memory_new_slab(struct pool *pool, unsigned home, bool soon_used, bool *fell_back)
 {
     const struct geometry *g = &pool->po_geometry;
     struct slab *s = pool_record(pool, slab_record_bytes(g));
@@ -50,7 +50,7 @@ struct slab *memory_new_slab(struct pool *pool, unsigned node, bool soon_used, b
     }
     if (soon_used && g->stride_bytes <= os_page_size() / 2)
         os_populate(gmap_address(granule), SLUB_GRANULE_BYTES);
-    slab_init(s, g, granule, node);
+    slab_init(s, g, granule, home);
     gmap_set(granule, gmap_pack(s->sl_state, pool->po_id));
     return s;
 }
@@ -78,27 +78,27 @@ static void purge_sorted(struct slab **s, size_t n, bool *purged)
     }
 }
 
-/* Purge up to PURGE_BATCH empty slabs of one node, oldest first; false when there was nothing to do. */
-static bool purge_some(struct pool *pool, struct pool_node *pn, size_t keep, uint64_t *bytes)
+/* Purge up to PURGE_BATCH empty slabs of one home, oldest first; false when there was nothing to do. */
+static bool purge_some(struct pool *pool, struct pool_home *ph, size_t keep, uint64_t *bytes)
 {
     const struct geometry *g = &pool->po_geometry;
     struct slab *batch[PURGE_BATCH];
     bool purged[PURGE_BATCH];
     size_t n = 0;
-    lock_acquire(&pn->pn_lock);
-    while (n < PURGE_BATCH && pn->pn_n_slabs[SLAB_EMPTY] > keep) {
-        struct slab *s = list_last(&pn->pn_lists[SLAB_EMPTY], struct slab, sl_link);
+    lock_acquire(&ph->ph_lock);
+    while (n < PURGE_BATCH && ph->ph_n_slabs[SLAB_EMPTY] > keep) {
+        struct slab *s = list_last(&ph->ph_lists[SLAB_EMPTY], struct slab, sl_link);
         list_remove(&s->sl_link);
-        pn->pn_n_slabs[SLAB_EMPTY]--;
+        ph->ph_n_slabs[SLAB_EMPTY]--;
         batch[n++] = s;
     }
-    lock_release(&pn->pn_lock);
+    lock_release(&ph->ph_lock);
     if (n == 0)
         return false;
     sort_by_address(batch, n);
     purge_sorted(batch, n, purged);
     bool any = false;
-    lock_acquire(&pn->pn_lock);
+    lock_acquire(&ph->ph_lock);
     for (size_t i = 0; i < n; i++) {
         unsigned list = purged[i] ? SLAB_CLEAN : SLAB_EMPTY;
         if (purged[i]) {
@@ -106,25 +106,25 @@ static bool purge_some(struct pool *pool, struct pool_node *pn, size_t keep, uin
             dirty_add(&dirty_slabs, -(int64_t)dirty);
             *bytes += dirty;
             slab_reset(batch[i], g);
-            pn->pn_count.pc_free++;
+            ph->ph_count.pc_free++;
             any = true;
         }
-        list_push_front(&pn->pn_lists[list], &batch[i]->sl_link);
+        list_push_front(&ph->ph_lists[list], &batch[i]->sl_link);
         batch[i]->sl_list = (uint8_t)list;
-        pn->pn_n_slabs[list]++;
+        ph->ph_n_slabs[list]++;
     }
-    lock_release(&pn->pn_lock);
+    lock_release(&ph->ph_lock);
     return any;
 }
 
 uint64_t memory_purge(struct pool *pool, bool all)
 {
     uint64_t bytes = 0;
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
-        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
-        if (pn == NULL)
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
+        struct pool_home *ph = atomic_load_explicit(&pool->po_home[i], memory_order_acquire);
+        if (ph == NULL)
             continue;
-        while ((all || dirty_is_near(&dirty_slabs)) && purge_some(pool, pn, all ? 0 : 1, &bytes))
+        while ((all || dirty_is_near(&dirty_slabs)) && purge_some(pool, ph, all ? 0 : 1, &bytes))
             ;
     }
     return bytes;
@@ -163,54 +163,54 @@ uint64_t pool_trim(struct pool *pool, bool pages)
 {
     uint64_t bytes = memory_purge(pool, true);
     size_t page_bytes = os_page_size();
-    for (unsigned i = 0; pages && i < POOL_MAX_NODES; i++) {
-        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
-        if (pn == NULL)
+    for (unsigned i = 0; pages && i < POOL_MAX_HOMES; i++) {
+        struct pool_home *ph = atomic_load_explicit(&pool->po_home[i], memory_order_acquire);
+        if (ph == NULL)
             continue;
         /* Under the lock: an object of the page must not be taken meanwhile. Trimming is a rare request. */
-        lock_acquire(&pn->pn_lock);
+        lock_acquire(&ph->ph_lock);
         for (unsigned q = 0; q < 4; q++)
-            for (struct list *l = pn->pn_lists[q].next; l != &pn->pn_lists[q]; l = l->next)
+            for (struct list *l = ph->ph_lists[q].next; l != &ph->ph_lists[q]; l = l->next)
                 bytes += purge_free_pages_locked(container_of(l, struct slab, sl_link), &pool->po_geometry,
                                                  page_bytes);
-        lock_release(&pn->pn_lock);
+        lock_release(&ph->ph_lock);
     }
     return bytes;
 }
 
 /* A slab that cannot become a spare granule. */
-static void take_back(struct pool *pool, struct pool_node *pn, struct slab *s, unsigned list)
+static void take_back(struct pool *pool, struct pool_home *ph, struct slab *s, unsigned list)
 {
     gmap_set(s->sl_granule, gmap_pack(s->sl_state, pool->po_id));
-    lock_acquire(&pn->pn_lock);
-    list_push_back(&pn->pn_lists[list], &s->sl_link);
-    pn->pn_n_slabs[list]++;
+    lock_acquire(&ph->ph_lock);
+    list_push_back(&ph->ph_lists[list], &s->sl_link);
+    ph->ph_n_slabs[list]++;
     if (list == SLAB_EMPTY)
         dirty_add(&dirty_slabs, (int64_t)memory_dirty_bytes(s, &pool->po_geometry));
-    lock_release(&pn->pn_lock);
+    lock_release(&ph->ph_lock);
 }
 
 /* `dirty_too`: also slabs whose pages the system refused to take. */
-static bool give_up_granules(struct pool *pool, struct pool_node *pn, bool dirty_too)
+static bool give_up_granules(struct pool *pool, struct pool_home *ph, bool dirty_too)
 {
     bool any = false;
     for (;;) {
         struct slab *s = NULL;
-        lock_acquire(&pn->pn_lock);
-        unsigned list = pn->pn_n_slabs[SLAB_CLEAN] == 0 && dirty_too ? SLAB_EMPTY : SLAB_CLEAN;
-        if (pn->pn_n_slabs[list] != 0) {
-            s = list_last(&pn->pn_lists[list], struct slab, sl_link);
+        lock_acquire(&ph->ph_lock);
+        unsigned list = ph->ph_n_slabs[SLAB_CLEAN] == 0 && dirty_too ? SLAB_EMPTY : SLAB_CLEAN;
+        if (ph->ph_n_slabs[list] != 0) {
+            s = list_last(&ph->ph_lists[list], struct slab, sl_link);
             list_remove(&s->sl_link);
-            pn->pn_n_slabs[list]--;
+            ph->ph_n_slabs[list]--;
             if (list == SLAB_EMPTY)
                 dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, &pool->po_geometry));
         }
-        lock_release(&pn->pn_lock);
+        lock_release(&ph->ph_lock);
         if (s == NULL)
             return any;
         gmap_set(s->sl_granule, gmap_unowned());
         if (!spare_put(s->sl_granule)) {
-            take_back(pool, pn, s, list);
+            take_back(pool, ph, s, list);
             return any;
         }
         any = true;
@@ -222,10 +222,10 @@ static bool give_up_all(struct pool *pool, bool dirty_too)
 {
     bool any = false;
     memory_purge(pool, true);
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
-        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
-        if (pn != NULL)
-            any |= give_up_granules(pool, pn, dirty_too);
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
+        struct pool_home *ph = atomic_load_explicit(&pool->po_home[i], memory_order_acquire);
+        if (ph != NULL)
+            any |= give_up_granules(pool, ph, dirty_too);
     }
     return any;
 }
@@ -235,11 +235,11 @@ bool pool_relieve_space(struct pool *pool) { return give_up_all(pool, false); }
 void pool_tear_down(struct pool *pool)
 {
     give_up_all(pool, true);
-    for (unsigned i = 1; i < POOL_MAX_NODES; i++) {
-        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
-        if (pn != NULL)
-            meta_free(pn, sizeof *pn);
-        atomic_store(&pool->po_node[i], NULL);
+    for (unsigned i = 1; i < POOL_MAX_HOMES; i++) {
+        struct pool_home *ph = atomic_load_explicit(&pool->po_home[i], memory_order_acquire);
+        if (ph != NULL)
+            meta_free(ph, sizeof *ph);
+        atomic_store(&pool->po_home[i], NULL);
     }
     slub_class_geometry[pool->po_id].stride = slub_class_geometry[pool->po_id].recip = 0;
 }

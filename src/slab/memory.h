@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where slabs come from and where their pages go.
  *
- * Layer: L4, inside the directory. Locking: takes node locks, region and meta locks below them. */
+ * Layer: L4, inside the directory. Locking: takes home locks, region and meta locks below them. */
 #ifndef SLUB_SLAB_MEMORY_H
 #define SLUB_SLAB_MEMORY_H
 
@@ -9,9 +9,9 @@
 
 /* A slab that is on no list, its map entry set; NULL when address space or memory is out. `soon_used`: its pages had
  * better be there at once. */
-struct slab *memory_new_slab(struct pool *pool, unsigned node, bool soon_used, bool *fell_back);
+struct slab *memory_new_slab(struct pool *pool, unsigned home, bool soon_used, bool *fell_back);
 
-/* Purge empty slabs, oldest first, until dirty_bytes is an eighth below its cap or one empty slab a node is
+/* Purge empty slabs, oldest first, until dirty_bytes is an eighth below its cap or one empty slab a home is
  * left; with `all`, every one. Returns bytes. */
 uint64_t memory_purge(struct pool *pool, bool all);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lists of a pool, taking and giving in bulk; see pool.h. Layer: L4. Locking: node locks. */
+/* The lists of a pool, taking and giving in bulk; see pool.h. Layer: L4. Locking: home locks. */
 #include "slab/pool.h"
 
 #include <string.h>
@@ -17,17 +17,17 @@ enum { POPULATE_FROM = 12 }; /* slabs */
 
 struct class_geometry slub_class_geometry[SLUB_MAX_CACHES] SLUB_ALIGNED(64);
 bool (*pool_relief)(struct pool *asker, enum pool_relief what);
-unsigned pool_node_stride = 1;
+unsigned pool_n_nodes = 1;
 
-static void node_init(struct pool_node *pn, bool strong)
+static void home_init(struct pool_home *ph, bool strong)
 {
     uint8_t seed[32];
     for (int i = 0; i < SLAB_N_LISTS; i++)
-        list_init(&pn->pn_lists[i]);
+        list_init(&ph->ph_lists[i]);
     entropy_seed(seed);
-    random_seed(&pn->pn_random, seed);
+    random_seed(&ph->ph_random, seed);
     if (strong)
-        pn->pn_random.rs_source = os_random;
+        ph->ph_random.rs_source = os_random;
 }
 
 void pool_init(struct pool *pool, uint32_t id, const struct geometry *g)
@@ -37,51 +37,51 @@ void pool_init(struct pool *pool, uint32_t id, const struct geometry *g)
     pool->po_quarter = ((4ull << 32) + g->n_objs - 1) / g->n_objs;
     pool->po_random = options.freelist_random != RANDOM_OFF;
     pool->po_random_strong = options.freelist_random == RANDOM_STRONG;
-    node_init(&pool->po_node0, pool->po_random_strong);
-    atomic_store_explicit(&pool->po_node[0], &pool->po_node0, memory_order_release);
+    home_init(&pool->po_home0, pool->po_random_strong);
+    atomic_store_explicit(&pool->po_home[0], &pool->po_home0, memory_order_release);
     slub_class_geometry[id].stride = g->stride_bytes;
     slub_class_geometry[id].recip = g->recip;
 }
 
-/* The lists of a memory node, made at first use; node 0 when there is no memory for them. */
-static struct pool_node *node_get(struct pool *pool, unsigned node)
+/* The lists of a home, made at first use; home 0 when there is no memory for them. */
+static struct pool_home *home_get(struct pool *pool, unsigned home)
 {
-    struct pool_node *pn = atomic_load_explicit(&pool->po_node[node], memory_order_acquire);
-    if (likely(pn != NULL))
-        return pn;
-    struct pool_node *fresh = meta_alloc(sizeof *fresh);
+    struct pool_home *ph = atomic_load_explicit(&pool->po_home[home], memory_order_acquire);
+    if (likely(ph != NULL))
+        return ph;
+    struct pool_home *fresh = meta_alloc(sizeof *fresh);
     if (fresh == NULL)
-        return &pool->po_node0;
+        return &pool->po_home0;
     memset(fresh, 0, sizeof *fresh);
-    node_init(fresh, pool->po_random_strong);
+    home_init(fresh, pool->po_random_strong);
     /* Under the first lock that fork takes of a pool: what it lets go is then what it took. */
-    lock_acquire(&pool->po_node0.pn_lock);
-    pn = atomic_load_explicit(&pool->po_node[node], memory_order_relaxed);
-    if (pn == NULL)
-        atomic_store_explicit(&pool->po_node[node], fresh, memory_order_release);
-    lock_release(&pool->po_node0.pn_lock);
-    if (pn == NULL)
+    lock_acquire(&pool->po_home0.ph_lock);
+    ph = atomic_load_explicit(&pool->po_home[home], memory_order_relaxed);
+    if (ph == NULL)
+        atomic_store_explicit(&pool->po_home[home], fresh, memory_order_release);
+    lock_release(&pool->po_home0.ph_lock);
+    if (ph == NULL)
         return fresh;
     meta_free(fresh, sizeof *fresh);
-    return pn;
+    return ph;
 }
 
-static void list_put_locked(struct pool_node *pn, struct slab *s, unsigned list)
+static void list_put_locked(struct pool_home *ph, struct slab *s, unsigned list)
 {
     if (list == SLAB_FULL) /* not linked: nobody looks for it */
         list_init(&s->sl_link);
     else if (list == SLAB_CLEAN)
-        list_push_back(&pn->pn_lists[list], &s->sl_link);
+        list_push_back(&ph->ph_lists[list], &s->sl_link);
     else
-        list_push_front(&pn->pn_lists[list], &s->sl_link);
+        list_push_front(&ph->ph_lists[list], &s->sl_link);
     s->sl_list = (uint8_t)list;
-    pn->pn_n_slabs[list]++;
+    ph->ph_n_slabs[list]++;
 }
 
-static void list_take_locked(struct pool_node *pn, struct slab *s)
+static void list_take_locked(struct pool_home *ph, struct slab *s)
 {
     list_remove(&s->sl_link);
-    pn->pn_n_slabs[s->sl_list]--;
+    ph->ph_n_slabs[s->sl_list]--;
 }
 
 /* The list on which a slab in use belongs. */
@@ -96,128 +96,128 @@ static unsigned list_for(const struct pool *pool, const struct slab *s)
 }
 
 /* The first slab of a list, in use again. */
-static struct slab *first_locked(struct pool_node *pn, const struct geometry *g, unsigned list)
+static struct slab *first_locked(struct pool_home *ph, const struct geometry *g, unsigned list)
 {
-    struct slab *s = list_first(&pn->pn_lists[list], struct slab, sl_link);
+    struct slab *s = list_first(&ph->ph_lists[list], struct slab, sl_link);
     if (list >= SLAB_EMPTY)
-        pn->pn_count.pc_reuse++;
+        ph->ph_count.pc_reuse++;
     if (list == SLAB_EMPTY)
         dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, g));
     else if (list == SLAB_CLEAN)
         dirty_regret(&dirty_slabs, SLUB_GRANULE_BYTES);
-    list_take_locked(pn, s);
+    list_take_locked(ph, s);
     return s;
 }
 
-static struct slab *pick_locked(struct pool_node *pn, const struct geometry *g)
+static struct slab *pick_locked(struct pool_home *ph, const struct geometry *g)
 {
     static const uint8_t order[] = {SLAB_PARTIAL, SLAB_PARTIAL + 1, SLAB_PARTIAL + 2, SLAB_PARTIAL + 3,
                                     SLAB_EMPTY, SLAB_CLEAN};
     for (size_t i = 0; i < sizeof order; i++)
-        if (pn->pn_n_slabs[order[i]] != 0)
-            return first_locked(pn, g, order[i]);
+        if (ph->ph_n_slabs[order[i]] != 0)
+            return first_locked(ph, g, order[i]);
     return NULL;
 }
 
 /* An empty slab of another home on the same memory node, for this one. */
-static struct slab *move_in(struct pool *pool, unsigned node)
+static struct slab *move_in(struct pool *pool, unsigned home)
 {
-    for (unsigned i = node % pool_node_stride; i < POOL_MAX_NODES; i += pool_node_stride) {
-        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
-        if (i == node || pn == NULL)
+    for (unsigned i = home % pool_n_nodes; i < POOL_MAX_HOMES; i += pool_n_nodes) {
+        struct pool_home *ph = atomic_load_explicit(&pool->po_home[i], memory_order_acquire);
+        if (i == home || ph == NULL)
             continue;
         struct slab *s = NULL;
-        lock_acquire(&pn->pn_lock);
+        lock_acquire(&ph->ph_lock);
         for (unsigned list = SLAB_EMPTY; list <= SLAB_CLEAN && s == NULL; list++)
-            if (pn->pn_n_slabs[list] != 0)
-                s = first_locked(pn, &pool->po_geometry, list);
-        lock_release(&pn->pn_lock);
+            if (ph->ph_n_slabs[list] != 0)
+                s = first_locked(ph, &pool->po_geometry, list);
+        lock_release(&ph->ph_lock);
         if (s != NULL) {
-            s->sl_node = (uint8_t)node;
+            s->sl_home = (uint8_t)home;
             return s;
         }
     }
     return NULL;
 }
 
-static void count_new_locked(struct pool_node *pn, bool fell_back)
+static void count_new_locked(struct pool_home *ph, bool fell_back)
 {
-    pn->pn_count.pc_new++;
-    pn->pn_count.pc_fallback += fell_back;
+    ph->ph_count.pc_new++;
+    ph->ph_count.pc_fallback += fell_back;
 }
 
 /* When memory is out: objects of slabs that stay where they are. */
-static size_t take_elsewhere(struct pool *pool, unsigned node, void **out, size_t n)
+static size_t take_elsewhere(struct pool *pool, unsigned home, void **out, size_t n)
 {
     const struct geometry *g = &pool->po_geometry;
     size_t got = 0;
-    for (unsigned i = 0; i < POOL_MAX_NODES && got < n; i++) {
-        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
-        if (i == node || pn == NULL)
+    for (unsigned i = 0; i < POOL_MAX_HOMES && got < n; i++) {
+        struct pool_home *ph = atomic_load_explicit(&pool->po_home[i], memory_order_acquire);
+        if (i == home || ph == NULL)
             continue;
-        lock_acquire(&pn->pn_lock);
+        lock_acquire(&ph->ph_lock);
         size_t before = got;
         struct slab *s;
-        while (got < n && (s = pick_locked(pn, g)) != NULL) {
-            got += slab_take(s, g, pool->po_random ? &pn->pn_random : NULL, g->page_objs, out + got, n - got);
-            list_put_locked(pn, s, list_for(pool, s));
+        while (got < n && (s = pick_locked(ph, g)) != NULL) {
+            got += slab_take(s, g, pool->po_random ? &ph->ph_random : NULL, g->page_objs, out + got, n - got);
+            list_put_locked(ph, s, list_for(pool, s));
         }
-        pn->pn_n_out += got - before;
-        pn->pn_count.pc_take += got - before;
-        lock_release(&pn->pn_lock);
+        ph->ph_n_out += got - before;
+        ph->ph_count.pc_take += got - before;
+        lock_release(&ph->ph_lock);
     }
     return got;
 }
 
-static bool is_young_locked(const struct pool_node *pn)
+static bool is_young_locked(const struct pool_home *ph)
 {
-    return pn->pn_count.pc_new <= 1;
+    return ph->ph_count.pc_new <= 1;
 }
 
-size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
+size_t pool_take(struct pool *pool, unsigned home, void **out, size_t n)
 {
     const struct geometry *g = &pool->po_geometry;
-    struct pool_node *pn = node_get(pool, node);
-    if (pn == &pool->po_node0)
-        node = 0; /* also when there was no memory for lists of its own: a slab names the node whose lists it is on */
-    struct random_stream *random = pool->po_random ? &pn->pn_random : NULL;
+    struct pool_home *ph = home_get(pool, home);
+    if (ph == &pool->po_home0)
+        home = 0; /* also when there was no memory for lists of its own: a slab names the home whose lists it is on */
+    struct random_stream *random = pool->po_random ? &ph->ph_random : NULL;
     size_t got = 0;
-    lock_acquire(&pn->pn_lock);
+    lock_acquire(&ph->ph_lock);
     /* In its first slab a pool takes pages into use one by one, later whole extents. */
-    bool young = is_young_locked(pn);
+    bool young = is_young_locked(ph);
     while (got < n) {
-        struct slab *s = pick_locked(pn, g);
+        struct slab *s = pick_locked(ph, g);
         if (s == NULL) {
             /* A pool that has grown well beyond this slab will use it up soon. */
-            bool soon_used = pn->pn_count.pc_new >= POPULATE_FROM, fell_back = false;
-            lock_release(&pn->pn_lock);
-            s = move_in(pool, node);
+            bool soon_used = ph->ph_count.pc_new >= POPULATE_FROM, fell_back = false;
+            lock_release(&ph->ph_lock);
+            s = move_in(pool, home);
             bool moved = s != NULL;
             if (!moved)
-                s = memory_new_slab(pool, node, soon_used, &fell_back);
-            lock_acquire(&pn->pn_lock);
+                s = memory_new_slab(pool, home, soon_used, &fell_back);
+            lock_acquire(&ph->ph_lock);
             if (s == NULL)
-                s = pick_locked(pn, g); /* what relief, or somebody else, brought back */
+                s = pick_locked(ph, g); /* what relief, or somebody else, brought back */
             else if (!moved)
-                count_new_locked(pn, fell_back);
+                count_new_locked(ph, fell_back);
             if (s == NULL)
                 break;
-            young = is_young_locked(pn);
+            young = is_young_locked(ph);
         }
         got += slab_take(s, g, random, young ? g->page_objs : g->extent_objs, out + got, n - got);
-        list_put_locked(pn, s, list_for(pool, s));
+        list_put_locked(ph, s, list_for(pool, s));
     }
-    pn->pn_n_out += got;
-    pn->pn_count.pc_take += got;
+    ph->ph_n_out += got;
+    ph->ph_count.pc_take += got;
     if (random != NULL)
         random_shuffle(random, out, got);
-    lock_release(&pn->pn_lock);
+    lock_release(&ph->ph_lock);
     if (unlikely(got < n))
-        got += take_elsewhere(pool, node, out + got, n - got);
+        got += take_elsewhere(pool, home, out + got, n - got);
     if (unlikely(got == 0 && n != 0)) {
-        lock_acquire(&pn->pn_lock);
-        pn->pn_count.pc_fail++;
-        lock_release(&pn->pn_lock);
+        lock_acquire(&ph->ph_lock);
+        ph->ph_count.pc_fail++;
+        lock_release(&ph->ph_lock);
     }
     if (random == NULL)
         for (size_t i = 0; i < got / 2; i++) { /* the last is used first */
@@ -228,44 +228,46 @@ size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n)
     return got;
 }
 
-void pool_give(struct pool *pool, void *const *objs, size_t n)
+static void give_done(struct pool_home *ph, uint64_t n, bool is_remote)
+{
+    ph->ph_n_out -= n;
+    ph->ph_count.pc_give += n;
+    ph->ph_count.pc_remote += is_remote ? n : 0;
+    lock_release(&ph->ph_lock);
+}
+
+void pool_give(struct pool *pool, unsigned from, void *const *objs, size_t n)
 {
     const struct geometry *g = &pool->po_geometry;
-    struct pool_node *pn = NULL;
-    unsigned node = 0;
+    struct pool_home *ph = NULL;
+    unsigned home = 0;
     uint64_t n_here = 0;
     bool emptied = false;
     for (size_t i = 0; i < n; i++) {
         struct slab *s = slab_of_entry(gmap_get(gmap_granule(objs[i])));
-        if (pn == NULL || s->sl_node != node) {
-            if (pn != NULL) {
-                pn->pn_n_out -= n_here;
-                pn->pn_count.pc_give += n_here;
-                lock_release(&pn->pn_lock);
-            }
-            node = s->sl_node;
-            pn = node_get(pool, node);
+        if (ph == NULL || s->sl_home != home) {
+            if (ph != NULL)
+                give_done(ph, n_here, home != from);
+            home = s->sl_home;
+            ph = home_get(pool, home);
             n_here = 0;
-            lock_acquire(&pn->pn_lock);
+            lock_acquire(&ph->ph_lock);
         }
         n_here++;
         slab_put(s, geometry_index(g, slab_offset(objs[i])));
         unsigned list = list_for(pool, s);
         if (unlikely(list != s->sl_list)) {
-            list_take_locked(pn, s);
-            list_put_locked(pn, s, list);
+            list_take_locked(ph, s);
+            list_put_locked(ph, s, list);
             if (list == SLAB_EMPTY) {
-                pn->pn_count.pc_empty++;
+                ph->ph_count.pc_empty++;
                 dirty_add(&dirty_slabs, (int64_t)memory_dirty_bytes(s, g));
                 emptied = true;
             }
         }
     }
-    if (pn != NULL) {
-        pn->pn_n_out -= n_here;
-        pn->pn_count.pc_give += n_here;
-        lock_release(&pn->pn_lock);
-    }
+    if (ph != NULL)
+        give_done(ph, n_here, home != from);
     if (emptied && dirty_is_over(&dirty_slabs)) {
         memory_purge(pool, false);
         if (dirty_is_over(&dirty_slabs) && pool_relief != NULL)
@@ -283,48 +285,48 @@ uint64_t pool_n_out(struct pool *pool)
 void pool_totals(struct pool *pool, struct pool_totals *t)
 {
     memset(t, 0, sizeof *t);
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
-        struct pool_node *pn = atomic_load_explicit(&pool->po_node[i], memory_order_acquire);
-        if (pn == NULL)
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
+        struct pool_home *ph = atomic_load_explicit(&pool->po_home[i], memory_order_acquire);
+        if (ph == NULL)
             continue;
-        lock_acquire(&pn->pn_lock);
+        lock_acquire(&ph->ph_lock);
         for (unsigned q = 0; q < 4; q++)
-            t->n_partial += pn->pn_n_slabs[SLAB_PARTIAL + q];
-        t->n_slabs += pn->pn_n_slabs[SLAB_FULL];
-        t->n_empty += pn->pn_n_slabs[SLAB_EMPTY];
-        t->n_clean += pn->pn_n_slabs[SLAB_CLEAN];
-        t->n_out += pn->pn_n_out;
-        const uint64_t *from = (const uint64_t *)&pn->pn_count;
+            t->n_partial += ph->ph_n_slabs[SLAB_PARTIAL + q];
+        t->n_slabs += ph->ph_n_slabs[SLAB_FULL];
+        t->n_empty += ph->ph_n_slabs[SLAB_EMPTY];
+        t->n_clean += ph->ph_n_slabs[SLAB_CLEAN];
+        t->n_out += ph->ph_n_out;
+        const uint64_t *from = (const uint64_t *)&ph->ph_count;
         uint64_t *to = (uint64_t *)&t->count;
         for (size_t k = 0; k < sizeof t->count / sizeof *to; k++)
             to[k] += from[k];
-        lock_release(&pn->pn_lock);
+        lock_release(&ph->ph_lock);
     }
     t->n_slabs += t->n_partial;
 }
 
 void pool_lock_all(struct pool *pool)
 {
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++)
-        if (pool->po_node[i] != NULL)
-            lock_acquire(&pool->po_node[i]->pn_lock);
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++)
+        if (pool->po_home[i] != NULL)
+            lock_acquire(&pool->po_home[i]->ph_lock);
 }
 
 void pool_unlock_all(struct pool *pool)
 {
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++)
-        if (pool->po_node[i] != NULL)
-            lock_release(&pool->po_node[i]->pn_lock);
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++)
+        if (pool->po_home[i] != NULL)
+            lock_release(&pool->po_home[i]->ph_lock);
 }
 
 void pool_rekey(struct pool *pool)
 {
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++)
-        if (pool->po_node[i] != NULL) {
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++)
+        if (pool->po_home[i] != NULL) {
             uint8_t seed[32];
             entropy_seed(seed); /* may be a system call, so not under the lock */
-            lock_acquire(&pool->po_node[i]->pn_lock);
-            random_seed(&pool->po_node[i]->pn_random, seed);
-            lock_release(&pool->po_node[i]->pn_lock);
+            lock_acquire(&pool->po_home[i]->ph_lock);
+            random_seed(&pool->po_home[i]->ph_random, seed);
+            lock_release(&pool->po_home[i]->ph_lock);
         }
 }

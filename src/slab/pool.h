@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A pool: the slabs of one cache, per memory node, with their lists.
+/* A pool: the slabs of one cache by home, with their lists.
  *
  * Layer: L4; called by cache. Lower layers know a cache by its pool and its id only.
  *
@@ -19,7 +19,7 @@
  *   CLEAN       all                 no             PARTIAL when taken from
  *
  * Taking prefers the fullest slabs, so that the others can become empty; then the latest EMPTY one, then
- * CLEAN, then a new granule. Locking: the node lock protects lists, slab records and counters; it is
+ * CLEAN, then a new granule. Locking: the home lock protects lists, slab records and counters; it is
  * never held across a system call but for the random source of slab_freelist_random=strong.
  * Invariants: P1 a slab on EMPTY or CLEAN has no object elsewhere; P2 a granule belongs to its pool until
  * the pool is torn down; P3 nothing is ever written into a free object. */
@@ -34,18 +34,18 @@
 
 /* Homes of slabs: one a CPU, or some CPUs of a memory node together. Objects of one slab go to one home's CPUs, so
  * that neighbours in a cache line, of objects and of state bytes, are not written by two CPUs at once. */
-#define POOL_MAX_NODES 16
+#define POOL_MAX_HOMES 16
 
 enum slab_list { SLAB_PARTIAL, SLAB_FULL = 4, SLAB_EMPTY, SLAB_CLEAN, SLAB_N_LISTS };
 
 struct slab {
-    struct list sl_link;      /* [lock:node] */
-    uint64_t *sl_free;        /* free bits [lock:node] */
+    struct list sl_link;      /* [lock:home] */
+    uint64_t *sl_free;        /* free bits [lock:home] */
     uint32_t sl_granule;      /* number of its granule [const] */
-    uint16_t sl_n_free;       /* bits set [lock:node] */
-    uint16_t sl_frontier;     /* objects from here on were never used since pages were fresh [lock:node] */
-    uint8_t sl_list;          /* enum slab_list, with the quarter added [lock:node] */
-    uint8_t sl_node;          /* home; changes only while no object is out [lock:node] */
+    uint16_t sl_n_free;       /* bits set [lock:home] */
+    uint16_t sl_frontier;     /* objects from here on were never used since pages were fresh [lock:home] */
+    uint8_t sl_list;          /* enum slab_list, with the quarter added [lock:home] */
+    uint8_t sl_home;          /* home; changes only while no object is out [lock:home] */
     uint8_t sl_unused[6];
     uint8_t sl_state[];       /* 1 live, 0 free; written by the owner of the object */
 };
@@ -54,13 +54,13 @@ struct pool_counters {
     uint64_t pc_take, pc_give, pc_new, pc_reuse, pc_empty, pc_free, pc_remote, pc_fallback, pc_fail;
 };
 
-struct pool_node {
-    struct lock pn_lock;
-    uint32_t pn_n_slabs[SLAB_N_LISTS]; /* on each list */
-    struct list pn_lists[SLAB_N_LISTS];
-    struct random_stream pn_random;
-    uint64_t pn_n_out; /* objects that are live or in sheaves and barns */
-    struct pool_counters pn_count;
+struct pool_home {
+    struct lock ph_lock;
+    uint32_t ph_n_slabs[SLAB_N_LISTS]; /* on each list */
+    struct list ph_lists[SLAB_N_LISTS];
+    struct random_stream ph_random;
+    uint64_t ph_n_out; /* objects that are live or in sheaves and barns */
+    struct pool_counters ph_count;
 };
 
 struct pool {
@@ -68,8 +68,8 @@ struct pool {
     bool po_random, po_random_strong; /* slab_freelist_random [const] */
     uint64_t po_quarter;      /* (free * po_quarter) >> 32 is the quarter of a slab that is free [const] */
     struct geometry po_geometry; /* [const] */
-    struct pool_node *_Atomic po_node[POOL_MAX_NODES]; /* 0 is there from the start */
-    struct pool_node po_node0;
+    struct pool_home *_Atomic po_home[POOL_MAX_HOMES]; /* 0 is there from the start */
+    struct pool_home po_home0;
 };
 
 struct class_geometry {
@@ -80,15 +80,15 @@ extern struct class_geometry slub_class_geometry[SLUB_MAX_CACHES];
 
 void pool_init(struct pool *pool, uint32_t id, const struct geometry *g);
 
-/* Which homes are on the same memory node: those that differ by a multiple of this. */
-extern unsigned pool_node_stride;
+/* Memory nodes; homes on the same one differ by a multiple of this. [const after init, by cache] */
+extern unsigned pool_n_nodes;
 
-/* Take up to n free objects for use at home `node`. Fewer, or none, when memory is out. The last of `out` is meant
+/* Take up to n free objects for use at `home`. Fewer, or none, when memory is out. The last of `out` is meant
  * to be used first. */
-size_t pool_take(struct pool *pool, unsigned node, void **out, size_t n);
+size_t pool_take(struct pool *pool, unsigned home, void **out, size_t n);
 
-/* Give back n objects; all are free and belong to this pool. May return memory to the system. */
-void pool_give(struct pool *pool, void *const *objs, size_t n);
+/* Give back n objects, at home `from`; all are free and belong to this pool. May return memory to the system. */
+void pool_give(struct pool *pool, unsigned from, void *const *objs, size_t n);
 
 /* Return the pages of all empty slabs to the system, and with `pages` those of free pages in partial slabs
  * too. Returns bytes. */
@@ -124,7 +124,7 @@ extern bool (*pool_relief)(struct pool *asker, enum pool_relief what);
  * held. */
 void *pool_record(struct pool *asker, size_t bytes);
 
-/* Purge empty slabs, oldest first, until dirty bytes are below the cap or one empty slab a node is left. */
+/* Purge empty slabs, oldest first, until dirty bytes are below the cap or one empty slab a home is left. */
 bool pool_relieve_dirty(struct pool *pool);
 
 /* Give the granules of clean slabs to whoever asks for one. True when there were any. */

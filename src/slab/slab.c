@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Free bits, frontier and order of objects in one slab; see slab.h. Layer: L4. Locking: the node's.
+/* Free bits, frontier and order of objects in one slab; see slab.h. Layer: L4. Locking: the home's.
  *
  * Randomness: what comes from the frontier is drawn from a whole step (a page or an extent) by a keyed partial
  * shuffle, so the next address is unknown within the step; what comes from the bits begins at a random place.
@@ -12,11 +12,11 @@
 
 enum { STEP_MAX = 256 }; /* objects; bounds the draw below to half a KiB of stack */
 
-void slab_init(struct slab *s, const struct geometry *g, uint64_t granule, unsigned node)
+void slab_init(struct slab *s, const struct geometry *g, uint64_t granule, unsigned home)
 {
     list_init(&s->sl_link);
     s->sl_granule = (uint32_t)granule;
-    s->sl_node = (uint8_t)node;
+    s->sl_home = (uint8_t)home;
     s->sl_free = (uint64_t *)(void *)((char *)s + slab_bits_offset(g));
     memset(s->sl_state, 0, g->n_objs + 1);
     slab_reset(s, g);

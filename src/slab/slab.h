@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One slab: taking objects out of it and putting them back, without regard to lists.
  *
- * Layer: L4, inside the directory. All calls need the node lock of the slab's pool. */
+ * Layer: L4, inside the directory. All calls need the home lock of the slab's pool. */
 #ifndef SLUB_SLAB_SLAB_H
 #define SLUB_SLAB_SLAB_H
 
@@ -31,7 +31,7 @@ SLUB_FAST size_t slab_record_bytes(const struct geometry *g)
 }
 
 /* Make a fresh record: nothing in use, pages untouched. */
-void slab_init(struct slab *s, const struct geometry *g, uint64_t granule, unsigned node);
+void slab_init(struct slab *s, const struct geometry *g, uint64_t granule, unsigned home);
 
 /* Take up to n objects. `random` may be NULL: ascending order. `step` is how many objects to take into use at
  * a time when the frontier must move. Returns how many were taken; all that there are when fewer than n. */

@@ -73,7 +73,7 @@ static void take(size_t n)
 static void give(size_t n)
 {
     n_held -= n;
-    pool_give(&pool, held + n_held, n);
+    pool_give(&pool, 0, held + n_held, n);
 }
 
 static void shuffle_held(struct rng *r)
@@ -249,7 +249,7 @@ static void free_pages_of_slabs_in_use(void **state)
     void *objs[MOST / 64];
     size_t n = n_held - 1;
     memcpy(objs, held, n * sizeof *objs);
-    pool_give(&pool, objs, n);
+    pool_give(&pool, 0, objs, n);
     held[0] = kept;
     n_held = 1;
     size_t page = os_page_size();
@@ -295,8 +295,8 @@ static void fullest_slab_first(void **state)
     qsort(held, n_held, sizeof *held, by_address);
     uint64_t fuller = gmap_granule(held[0]);
     /* One object of the first slab comes back, and all but one of the second. */
-    pool_give(&pool, held, 1);
-    pool_give(&pool, held + per_slab, per_slab - 1);
+    pool_give(&pool, 0, held, 1);
+    pool_give(&pool, 0, held + per_slab, per_slab - 1);
     void *last = held[2 * per_slab - 1];
     memmove(held, held + 1, (per_slab - 1) * sizeof *held);
     n_held = per_slab - 1;
@@ -306,27 +306,27 @@ static void fullest_slab_first(void **state)
     end_pool();
 }
 
-static void *take_on_node_1(void *arg)
+static void *take_at_home_1(void *arg)
 {
     *(size_t *)arg = pool_take(&pool, 1, held, 10);
     return NULL;
 }
 
-/* What fork lets go is what it took: nobody publishes the lists of a node in between. */
-static void no_new_node_while_locked(void **state)
+/* What fork lets go is what it took: nobody publishes the lists of a home in between. */
+static void no_new_home_while_locked(void **state)
 {
     pthread_t t;
     size_t got = 0;
     (void)state;
     make_pool(64, RANDOM_KEYED);
     pool_lock_all(&pool);
-    assert_int_equal(pthread_create(&t, NULL, take_on_node_1, &got), 0);
+    assert_int_equal(pthread_create(&t, NULL, take_at_home_1, &got), 0);
     usleep(50000);
-    assert_null(pool.po_node[1]);
+    assert_null(pool.po_home[1]);
     pool_unlock_all(&pool);
     pthread_join(t, NULL);
     assert_int_equal(got, 10);
-    assert_non_null(pool.po_node[1]);
+    assert_non_null(pool.po_home[1]);
     n_held = got;
     check_totals();
     pool_lock_all(&pool);
@@ -335,15 +335,15 @@ static void no_new_node_while_locked(void **state)
     end_pool();
 }
 
-/* Objects go back to the lists of the node that they came from, whoever frees them. */
-static void many_nodes(void **state)
+/* Objects go back to the lists of the home that they came from, whoever frees them. */
+static void many_homes(void **state)
 {
     struct rng r = unit_rng();
     (void)state;
     make_pool(96, RANDOM_KEYED);
     for (int step = 0; step < 200; step++) {
         size_t n = rng_below(&r, 100) + 1;
-        size_t got = pool_take(&pool, (unsigned)rng_below(&r, POOL_MAX_NODES), held + n_held, n);
+        size_t got = pool_take(&pool, (unsigned)rng_below(&r, POOL_MAX_HOMES), held + n_held, n);
         assert_int_equal(got, n);
         n_held += got;
         shuffle_held(&r);
@@ -351,12 +351,12 @@ static void many_nodes(void **state)
         check_held();
         check_totals();
     }
-    for (unsigned i = 0; i < POOL_MAX_NODES; i++) {
-        assert_non_null(pool.po_node[i]);
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
+        assert_non_null(pool.po_home[i]);
         uint64_t n_out = 0;
         for (size_t k = 0; k < n_held; k++)
-            n_out += slab_of_entry(gmap_find(held[k]))->sl_node == i;
-        assert_int_equal(pool.po_node[i]->pn_n_out, n_out);
+            n_out += slab_of_entry(gmap_find(held[k]))->sl_home == i;
+        assert_int_equal(pool.po_home[i]->ph_n_out, n_out);
     }
     end_pool();
 }
@@ -374,16 +374,17 @@ static void homes_share_no_slab(void **state)
         for (size_t k = EACH; k < 2 * EACH; k++)
             assert_int_not_equal(gmap_granule(held[i]), gmap_granule(held[k]));
     uint64_t granule = gmap_granule(held[0]);
-    pool_give(&pool, held, EACH);
+    pool_give(&pool, 1, held, EACH);
     struct pool_totals before, after;
     pool_totals(&pool, &before);
+    assert_int_equal(before.count.pc_remote, EACH);
     assert_int_equal(before.n_empty, 1);
     size_t n = 2 * pool.po_geometry.n_objs - EACH; /* what is left at home 1, and a whole slab */
     assert_int_equal(pool_take(&pool, 1, held + 2 * EACH, n), n);
     pool_totals(&pool, &after);
     assert_int_equal(after.count.pc_new, before.count.pc_new);
     assert_int_equal(after.n_empty, 0);
-    assert_int_equal(slab_of_entry(gmap_get(granule))->sl_node, 1);
+    assert_int_equal(slab_of_entry(gmap_get(granule))->sl_home, 1);
     memmove(held, held + EACH, (EACH + n) * sizeof *held);
     n_held = EACH + n;
     end_pool();
@@ -395,8 +396,8 @@ int main(void)
         cmocka_unit_test(ascending_without_randomness), cmocka_unit_test(permutation_with_randomness),
         cmocka_unit_test(order_is_hard_to_guess),       cmocka_unit_test(purged_and_used_again),
         cmocka_unit_test(free_pages_of_slabs_in_use),   cmocka_unit_test(fullest_slab_first),
-        cmocka_unit_test(dirty_cap_holds),              cmocka_unit_test(no_new_node_while_locked),
-        cmocka_unit_test(many_nodes),                   cmocka_unit_test(homes_share_no_slab),
+        cmocka_unit_test(dirty_cap_holds),              cmocka_unit_test(no_new_home_while_locked),
+        cmocka_unit_test(many_homes),                   cmocka_unit_test(homes_share_no_slab),
         cmocka_unit_test(against_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
