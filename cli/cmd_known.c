@@ -1,52 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns `slub bench known_failures`: its command line, and the status that its limits end with. */
+/* Owns `slub bench known_failures`: its help, its cases, and the status that its limits end with. */
 #include "cmd_known.h"
 
 #include "cli.h"
-#include "opt_table.h"
+#include "list_bench.h"
 #include "report/known_report.h"
-#include "runner/lists.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
-#define COMMAND           "bench"
-#define MOST_ROUNDS       100u
-#define MOST_SECONDS      86400u
-#define DEFAULT_TIMEOUT_S 900u
-
-enum {
-    OPT_ALLOC = 256,
-    OPT_CASES,
-    OPT_ROUNDS,
-    OPT_SHORT,
-    OPT_TIMEOUT,
-    OPT_SEED,
-    OPT_JSON,
-    OPT_VERSION
-};
-
-static const struct option long_options[] = {
-    {"alloc", required_argument, NULL, OPT_ALLOC},
-    {"cases", required_argument, NULL, OPT_CASES},
-    {"rounds", required_argument, NULL, OPT_ROUNDS},
-    {"short", no_argument, NULL, OPT_SHORT},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"json", required_argument, NULL, OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-struct known_args {
-    struct known_config config;
-    const char *specs[LAB_MAX_ALLOCATORS];
-    size_t n_specs;
-    const char *json_file;
-};
+static struct known_config config;
+static struct known_run run;
 
 static int print_help(void)
 {
@@ -76,153 +39,30 @@ static int print_help(void)
     printf(
         "\nExit status: 0 every limit is kept; 1 one is not, or an allocator does not own malloc;\n"
         "2 the command line or the set-up is wrong.\n");
-    return cli_flush(COMMAND);
+    return cli_flush("bench");
 }
 
-static int take_number(const char *option, uint64_t min, uint64_t max, uint64_t *value)
+static bool choose(const char *name, size_t n)
 {
-    if (lists_parse_number(optarg, min, max, value) == 0)
-        return CLI_DONE;
-    return cli_usage(COMMAND, "--%s is a number from %llu to %llu, not '%s'", option,
-                     (unsigned long long)min, (unsigned long long)max, optarg);
-}
+    const enum known_case_id id = name != NULL ? known_case_find(name, n) : KNOWN_N_CASES;
 
-static int take_cases(struct known_config *c, const char *list)
-{
-    for (;;) {
-        const size_t n = strcspn(list, ",");
-        const enum known_case_id id = known_case_find(list, n);
-        if (n == strlen("all") && memcmp(list, "all", n) == 0) {
-            for (unsigned i = 0; i < KNOWN_N_CASES; i++)
-                c->cases[i] = true;
-        } else if (id < KNOWN_N_CASES) {
-            c->cases[id] = true;
-        } else {
-            return cli_usage(COMMAND, "unknown case '%.*s'; see slub bench known_failures --help",
-                             (int)n, list);
-        }
-        if (list[n] == '\0')
-            return CLI_DONE;
-        list += n + 1;
-    }
-}
-
-static int take_option(struct known_args *a, int answer, char **argv)
-{
-    struct lab_config *c = &a->config.lab;
-
-    switch (answer) {
-    case OPT_ALLOC:
-        if (a->n_specs == LAB_MAX_ALLOCATORS)
-            return cli_usage(COMMAND, "too many allocators: at most %d", LAB_MAX_ALLOCATORS);
-        a->specs[a->n_specs++] = optarg;
-        return CLI_DONE;
-    case OPT_CASES:
-        return take_cases(&a->config, optarg);
-    case OPT_ROUNDS:
-        return take_number("rounds", 1, MOST_ROUNDS, &c->n_rounds);
-    case OPT_SHORT:
-        a->config.is_short = true;
-        return CLI_DONE;
-    case OPT_TIMEOUT:
-        return take_number("timeout", 1, MOST_SECONDS, &c->timeout_s);
-    case OPT_SEED:
-        return take_number("seed", 0, UINT32_MAX, &c->seed);
-    case OPT_JSON:
-        a->json_file = optarg;
-        return CLI_DONE;
-    default:
-        return cli_bad_option(COMMAND, answer, argv);
-    }
-}
-
-static int settle(struct known_args *a)
-{
-    struct lab_config *c = &a->config.lab;
-    bool has_case = false;
-    char why[512];
-
-    if (a->n_specs == 0)
-        a->specs[a->n_specs++] = "slub";
-    for (size_t i = 0; i < a->n_specs; i++) {
-        struct lab_allocator *next = &c->allocators[i];
-        if (lab_allocator_init(next, a->specs[i], LAB_API_MALLOC, why, sizeof(why)) != 0)
-            return cli_usage(COMMAND, "%s", why);
-        c->n_allocators++;
-        if (next->is_slub && next->options != NULL &&
-            opt_check(next->options, why, sizeof(why)) != 0)
-            return cli_usage(COMMAND, "allocator '%s': %s", next->name, why);
-    }
-    lab_allocators_label(c->allocators, c->n_allocators);
     for (unsigned i = 0; i < KNOWN_N_CASES; i++)
-        has_case = has_case || a->config.cases[i];
-    return has_case ? CLI_DONE : take_cases(&a->config, "all");
+        config.cases[i] = config.cases[i] || name == NULL || i == (unsigned)id;
+    return name == NULL || id < KNOWN_N_CASES;
 }
 
-static int show(const struct known_args *a, const struct known_run *run, char **argv, FILE *json)
-{
-    int status = CLI_DONE;
-
-    if (json != stdout) {
-        known_print(run, stdout);
-        status = cli_flush(COMMAND);
-    }
-    if (json != NULL && status == CLI_DONE) {
-        const int err = known_json_write(run, argv, json);
-        if (err != 0)
-            return cli_failed(COMMAND, "cannot write '%s': %s", a->json_file, strerror(-err));
-    }
-    return status == CLI_DONE && known_run_has_failed(run) ? CLI_FAILED : status;
-}
-
-/* The file is opened before anything is measured: a run is too long to lose at its end. */
-static int measure(struct known_args *a, char **argv)
-{
-    struct known_run run;
-    char why[1024];
-    FILE *json = NULL;
-
-    if (lab_run_check(&a->config.lab, why, sizeof(why)) != 0)
-        return cli_failed(COMMAND, "%s", why);
-    if (a->json_file != NULL)
-        json = strcmp(a->json_file, "-") == 0 ? stdout : fopen(a->json_file, "we");
-    if (a->json_file != NULL && json == NULL)
-        return cli_usage(COMMAND, "cannot write '%s': %s", a->json_file, strerror(errno));
-    int status = known_run_measure(&run, &a->config, why, sizeof(why)) != 0
-                     ? cli_failed(COMMAND, "%s", why)
-                     : show(a, &run, argv, json);
-    known_run_release(&run);
-    if (json != NULL && json != stdout && fclose(json) != 0 && status == CLI_DONE)
-        status = cli_failed(COMMAND, "cannot write '%s': %s", a->json_file, strerror(errno));
-    return status;
-}
+static int measure(char *why, size_t room) { return known_run_measure(&run, &config, why, room); }
+static void print(FILE *out) { known_print(&run, out); }
+static int write_json(char **argv, FILE *out) { return known_json_write(&run, argv, out); }
+static bool has_failed(void) { return known_run_has_failed(&run); }
+static void release(void) { known_run_release(&run); }
 
 int bench_known_failures(int argc, char **argv)
 {
-    static struct known_args args;
-    int answer;
-    int status = CLI_DONE;
+    static const struct list_bench bench = {
+        "known_failures", "cases", "case",     &config.lab, &config.is_short, print_help,
+        choose,           measure, print,      write_json,  has_failed,       release,
+    };
 
-    args.config.lab.n_rounds = 1;
-    args.config.lab.timeout_s = DEFAULT_TIMEOUT_S;
-    args.config.lab.seed = 1;
-    while (status == CLI_DONE &&
-           (answer = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (answer == 'h')
-            return print_help();
-        if (answer == OPT_VERSION)
-            return cli_version();
-        status = take_option(&args, answer, argv);
-    }
-    if (status == CLI_DONE && optind < argc)
-        status =
-            cli_usage(COMMAND, "unexpected argument '%s'; see slub bench known_failures --help",
-                      argv[optind]);
-    if (status == CLI_DONE)
-        status = settle(&args);
-    if (status == CLI_DONE)
-        status = measure(&args, argv);
-    for (size_t i = 0; i < args.config.lab.n_allocators; i++)
-        lab_allocator_free(&args.config.lab.allocators[i]);
-    return status;
+    return list_bench_run(&bench, argc, argv);
 }

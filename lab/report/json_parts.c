@@ -101,7 +101,7 @@ static json_t *allocator(const struct lab_allocator *a)
     return o;
 }
 
-json_t *parts_allocators(const struct lab_allocator *allocators, size_t n)
+static json_t *allocators_of(const struct lab_allocator *allocators, size_t n)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
@@ -109,7 +109,7 @@ json_t *parts_allocators(const struct lab_allocator *allocators, size_t n)
     return list;
 }
 
-int parts_write_member(FILE *out, const char *name, json_t *value)
+static int write_member(FILE *out, const char *name, json_t *value)
 {
     if (value == NULL)
         return -ENOMEM;
@@ -129,13 +129,40 @@ int parts_write_element(FILE *out, size_t index, json_t *value)
     return err != 0 ? -ENOMEM : 0;
 }
 
-int parts_write_head(FILE *out, const char *benchmark, uint64_t started_unix_s, char *const *argv,
-                     const struct lab_machine *machine, double tick_ns)
+static int write_head(FILE *out, const char *benchmark, uint64_t started_unix_s, char *const *argv,
+                      const struct lab_machine *machine, double tick_ns)
 {
     fprintf(out, "{\"schema\":\"slub-bench/1\",\n\"benchmark\":\"%s\"", benchmark);
-    int err = parts_write_member(out, "slub_version", json_string(SLUB_VERSION));
-    err = err != 0 ? err : parts_write_member(out, "started_unix_s", parts_number(started_unix_s));
-    err = err != 0 ? err : parts_write_member(out, "command", command_line(argv));
-    err = err != 0 ? err : parts_write_member(out, "environment", environment());
-    return err != 0 ? err : parts_write_member(out, "machine", machine_members(machine, tick_ns));
+    int err = write_member(out, "slub_version", json_string(SLUB_VERSION));
+    err = err != 0 ? err : write_member(out, "started_unix_s", parts_number(started_unix_s));
+    err = err != 0 ? err : write_member(out, "command", command_line(argv));
+    err = err != 0 ? err : write_member(out, "environment", environment());
+    return err != 0 ? err : write_member(out, "machine", machine_members(machine, tick_ns));
+}
+
+json_t *parts_list_config(const struct lab_config *c, bool is_short)
+{
+    return json_pack("{s:b,s:o,s:o,s:o}", "short", is_short ? 1 : 0, "rounds", parts_number(c->n_rounds),
+                     "timeout_s", parts_number(c->timeout_s), "seed", parts_number(c->seed));
+}
+
+int parts_write_run(const struct parts_run *p, char *const *argv, FILE *out)
+{
+    const struct lab_config *c = p->lab;
+    int err = write_head(out, p->benchmark, p->started_unix_s, argv, p->machine, p->tick_ns);
+
+    const int config_err = write_member(out, "config", p->config);
+    err = err != 0 ? err : config_err;
+    err = err != 0 ? err : write_member(out, "allocators", allocators_of(c->allocators, c->n_allocators));
+    const int skipped_err = write_member(out, "skipped", p->skipped);
+    err = err != 0 ? err : skipped_err;
+    fputs(",\n\"results\":[", out);
+    for (size_t i = 0; i < p->n_results && err == 0; i++)
+        err = parts_write_element(out, i, p->result(p->run, i));
+    fputs("],\n\"summary\":[", out);
+    err = err != 0 ? err : p->write_summaries(p->run, out);
+    fputs("]}\n", out);
+    if (err == 0 && (fflush(out) != 0 || ferror(out)))
+        err = -EIO;
+    return err;
 }

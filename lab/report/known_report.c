@@ -7,7 +7,6 @@
 
 #include "report/json_parts.h"
 
-#include <errno.h>
 #include <string.h>
 
 static const char *const rule_names[] = {"at most", "at least", "at most " KNOWN_PEER "'s"};
@@ -96,13 +95,6 @@ void known_print(const struct known_run *run, FILE *out)
     print_failures(run, out);
 }
 
-static json_t *config(const struct known_config *c)
-{
-    return json_pack("{s:b,s:o,s:o,s:o}", "short", c->is_short ? 1 : 0, "rounds",
-                     parts_number(c->lab.n_rounds), "timeout_s", parts_number(c->lab.timeout_s),
-                     "seed", parts_number(c->lab.seed));
-}
-
 static json_t *skipped(const struct known_config *c)
 {
     json_t *list = json_array();
@@ -116,8 +108,10 @@ static json_t *skipped(const struct known_config *c)
     return list;
 }
 
-static json_t *result(const struct known_run *run, const struct known_result *r)
+static json_t *result(const void *of, size_t i)
 {
+    const struct known_run *run = of;
+    const struct known_result *r = &run->results[i];
     json_t *figures = json_array();
     for (size_t k = 0; r->failure[0] == '\0' && k < known_case(r->id)->n_figures; k++)
         json_array_append_new(figures, parts_number(r->figures[k]));
@@ -148,12 +142,12 @@ static json_t *summary(const struct known_run *run, enum known_case_id id, size_
                      "counts", known_run_counts(run, allocator) ? 1 : 0);
 }
 
-static int write_summaries(const struct known_run *run, FILE *out)
+static int write_summaries(const void *of, FILE *out)
 {
+    const struct known_run *run = of;
     size_t n = 0;
     int err = 0;
 
-    fputs(",\n\"summary\":[", out);
     for (unsigned id = 0; id < KNOWN_N_CASES; id++) {
         if (!run->config->cases[id] || known_run_skips((enum known_case_id)id) != NULL)
             continue;
@@ -162,28 +156,25 @@ static int write_summaries(const struct known_run *run, FILE *out)
                 err = parts_write_element(out, n++, summary(run, (enum known_case_id)id, k, a));
         }
     }
-    fputs("]", out);
     return err;
 }
 
 int known_json_write(const struct known_run *run, char *const *argv, FILE *out)
 {
-    const struct lab_config *c = &run->config->lab;
-    int err = parts_write_head(out, "known_failures", run->started_unix_s, argv, &run->machine,
-                               run->tick_ns);
+    const struct known_config *c = run->config;
+    const struct parts_run parts = {
+        .benchmark = "known_failures",
+        .started_unix_s = run->started_unix_s,
+        .machine = &run->machine,
+        .tick_ns = run->tick_ns,
+        .lab = &c->lab,
+        .config = parts_list_config(&c->lab, c->is_short),
+        .skipped = skipped(c),
+        .n_results = run->n_results,
+        .result = result,
+        .write_summaries = write_summaries,
+        .run = run,
+    };
 
-    err = err != 0 ? err : parts_write_member(out, "config", config(run->config));
-    err = err != 0 ? err
-                   : parts_write_member(out, "allocators",
-                                        parts_allocators(c->allocators, c->n_allocators));
-    err = err != 0 ? err : parts_write_member(out, "skipped", skipped(run->config));
-    fputs(",\n\"results\":[", out);
-    for (size_t i = 0; i < run->n_results && err == 0; i++)
-        err = parts_write_element(out, i, result(run, &run->results[i]));
-    fputs("]", out);
-    err = err != 0 ? err : write_summaries(run, out);
-    fputs("}\n", out);
-    if (err == 0 && (fflush(out) != 0 || ferror(out)))
-        err = -EIO;
-    return err;
+    return parts_write_run(&parts, argv, out);
 }

@@ -8,7 +8,6 @@
 #include "report/json_parts.h"
 #include "stats/summary.h"
 
-#include <errno.h>
 #include <string.h>
 
 static const struct {
@@ -125,13 +124,6 @@ void program_print(const struct program_run *run, FILE *out)
     }
 }
 
-static json_t *config(const struct program_config *c)
-{
-    return json_pack("{s:b,s:o,s:o,s:o}", "short", c->is_short ? 1 : 0, "rounds",
-                     parts_number(c->lab.n_rounds), "timeout_s", parts_number(c->lab.timeout_s),
-                     "seed", parts_number(c->lab.seed));
-}
-
 static json_t *skipped(const struct program_run *run)
 {
     json_t *list = json_array();
@@ -148,8 +140,10 @@ static json_t *number_or_null(const struct program_result *r, uint64_t v)
     return r->failure[0] == '\0' ? parts_number(v) : json_null();
 }
 
-static json_t *result(const struct program_run *run, const struct program_result *r)
+static json_t *result(const void *of, size_t i)
 {
+    const struct program_run *run = of;
+    const struct program_result *r = &run->results[i];
     return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "program",
                      programs[r->program_index].name, "allocator",
                      parts_any_text(run->config->lab.allocators[r->allocator_index].label), "round",
@@ -173,40 +167,37 @@ static json_t *summary(const struct program_run *run, size_t program, size_t whi
                      r == 0 ? json_null() : json_real(r));
 }
 
-static int write_summaries(const struct program_run *run, FILE *out)
+static int write_summaries(const void *of, FILE *out)
 {
+    const struct program_run *run = of;
     size_t n = 0;
     int err = 0;
 
-    fputs(",\n\"summary\":[", out);
     for (size_t p = 0; p < n_programs; p++) {
         for (size_t k = 0; k < N_FIGURES && is_shown(run, p); k++) {
             for (size_t a = 0; a < run->config->lab.n_allocators && err == 0; a++)
                 err = parts_write_element(out, n++, summary(run, p, k, a));
         }
     }
-    fputs("]", out);
     return err;
 }
 
 int program_json_write(const struct program_run *run, char *const *argv, FILE *out)
 {
-    const struct lab_config *c = &run->config->lab;
-    int err =
-        parts_write_head(out, "programs", run->started_unix_s, argv, &run->machine, run->tick_ns);
+    const struct program_config *c = run->config;
+    const struct parts_run parts = {
+        .benchmark = "programs",
+        .started_unix_s = run->started_unix_s,
+        .machine = &run->machine,
+        .tick_ns = run->tick_ns,
+        .lab = &c->lab,
+        .config = parts_list_config(&c->lab, c->is_short),
+        .skipped = skipped(run),
+        .n_results = run->n_results,
+        .result = result,
+        .write_summaries = write_summaries,
+        .run = run,
+    };
 
-    err = err != 0 ? err : parts_write_member(out, "config", config(run->config));
-    err = err != 0 ? err
-                   : parts_write_member(out, "allocators",
-                                        parts_allocators(c->allocators, c->n_allocators));
-    err = err != 0 ? err : parts_write_member(out, "skipped", skipped(run));
-    fputs(",\n\"results\":[", out);
-    for (size_t i = 0; i < run->n_results && err == 0; i++)
-        err = parts_write_element(out, i, result(run, &run->results[i]));
-    fputs("]", out);
-    err = err != 0 ? err : write_summaries(run, out);
-    fputs("}\n", out);
-    if (err == 0 && (fflush(out) != 0 || ferror(out)))
-        err = -EIO;
-    return err;
+    return parts_write_run(&parts, argv, out);
 }

@@ -11,7 +11,6 @@
 
 #include "report/json_parts.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -73,8 +72,10 @@ static json_t *column_names(const struct slab_test *test)
     return test->n_columns == 2 ? json_pack("[ss]", "alloc", "free") : json_pack("[s]", "pair");
 }
 
-static json_t *result(const struct slab_view *v, const struct lab_result *r)
+static json_t *result(const void *of, size_t i)
 {
+    const struct slab_view *v = of;
+    const struct lab_result *r = &v->run->results[i];
     const struct lab_case *k = &v->run->cases[r->case_index];
     const struct slab_test *test = &slab_tests[k->test];
     const struct slab_wire_head *h = r->head;
@@ -143,7 +144,7 @@ static json_t *summary(const struct slab_view *v, size_t k, size_t a, size_t s, 
     return o;
 }
 
-static int write_skipped(const struct lab_config *c, FILE *out)
+static json_t *skipped(const struct lab_config *c)
 {
     json_t *list = json_array();
     for (unsigned t = 0; t < SLAB_N_TESTS; t++) {
@@ -152,16 +153,16 @@ static int write_skipped(const struct lab_config *c, FILE *out)
             json_array_append_new(list,
                                   json_pack("{s:s,s:s}", "test", slab_tests[t].name, "why", why));
     }
-    return parts_write_member(out, "skipped", list);
+    return list;
 }
 
-static int write_summaries(const struct slab_view *v, FILE *out)
+static int write_summaries(const void *of, FILE *out)
 {
+    const struct slab_view *v = of;
     const struct lab_run *run = v->run;
     size_t n = 0;
     int err = 0;
 
-    fputs(",\n\"summary\":[", out);
     for (size_t k = 0; k < run->n_cases; k++) {
         for (size_t a = 0; a < run->config->n_allocators; a++) {
             for (size_t s = 0; s < run->cases[k].n_sizes; s++) {
@@ -170,30 +171,25 @@ static int write_summaries(const struct slab_view *v, FILE *out)
             }
         }
     }
-    fputs("]", out);
     return err;
 }
 
 int slab_json_write(const struct slab_view *v, char *const *argv, FILE *out)
 {
     const struct lab_run *run = v->run;
-    const struct lab_config *c = run->config;
-    int err;
+    const struct parts_run parts = {
+        .benchmark = "slab_test",
+        .started_unix_s = run->started_unix_s,
+        .machine = &run->machine,
+        .tick_ns = run->tick_ns,
+        .lab = run->config,
+        .config = config(run->config),
+        .skipped = skipped(run->config),
+        .n_results = run->n_results,
+        .result = result,
+        .write_summaries = write_summaries,
+        .run = v,
+    };
 
-    err =
-        parts_write_head(out, "slab_test", run->started_unix_s, argv, &run->machine, run->tick_ns);
-    err = err != 0 ? err : parts_write_member(out, "config", config(c));
-    err = err != 0 ? err
-                   : parts_write_member(out, "allocators",
-                                        parts_allocators(c->allocators, c->n_allocators));
-    err = err != 0 ? err : write_skipped(c, out);
-    fputs(",\n\"results\":[", out);
-    for (size_t i = 0; i < run->n_results && err == 0; i++)
-        err = parts_write_element(out, i, result(v, &run->results[i]));
-    fputs("]", out);
-    err = err != 0 ? err : write_summaries(v, out);
-    fputs("}\n", out);
-    if (err == 0 && (fflush(out) != 0 || ferror(out)))
-        err = -EIO;
-    return err;
+    return parts_write_run(&parts, argv, out);
 }
