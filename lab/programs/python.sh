@@ -25,5 +25,6 @@ work() {
         return 1
     }
     ! grep -n '^slub' tests.log >&2
-    grep -c '^Result: SUCCESS' tests.log || true
+    grep -q 'esult: SUCCESS' tests.log # "Result:" or, before 3.12, "Tests result:"
+    echo "all passed"
 }
