@@ -10,6 +10,7 @@
 #include "cache/object.h"
 #include "cache/registry.h"
 #include "cache/sizeclass.h"
+#include "cache/stopgap.h"
 #include "slub/slub.h"
 
 /* Blocks of a class whose size does not exceed this much of the present one move when they shrink. */
@@ -31,18 +32,33 @@ static void *alloc_class(unsigned id, const char *call)
     return p;
 }
 
+/* For a thread that is inside already. All zero. */
+SLUB_SLOW static void *alloc_inside(size_t size, size_t align)
+{
+    void *p = size <= PTRDIFF_MAX && align <= LARGE_MAX_ALIGN ? stopgap_alloc(size, align, NULL) : NULL;
+    return p != NULL ? p : fail(ENOMEM);
+}
+
+static void *alloc_large(size_t size, size_t align, bool *zeroed)
+{
+    init_late_check();
+    void *p = large_alloc(size, align, zeroed);
+    return p != NULL ? p : fail(ENOMEM);
+}
+
 SLUB_SLOW void *alloc_by_size(size_t size, const char *call)
 {
+    if (lock_is_inside())
+        return alloc_inside(size, 1);
     if (unlikely(!init_ready() || size > PTRDIFF_MAX))
         return fail(ENOMEM);
-    if (size <= SIZE_CLASS_MAX)
-        return alloc_class(sizeclass_id(size), call);
-    void *p = large_alloc(size, 1, NULL);
-    return p != NULL ? p : fail(ENOMEM);
+    return size <= SIZE_CLASS_MAX ? alloc_class(sizeclass_id(size), call) : alloc_large(size, 1, NULL);
 }
 
 void *alloc_zeroed(size_t size, const char *call)
 {
+    if (lock_is_inside())
+        return alloc_inside(size, 1);
     if (unlikely(!init_ready() || size > PTRDIFF_MAX))
         return fail(ENOMEM);
     if (size <= SIZE_CLASS_MAX) {
@@ -51,21 +67,18 @@ void *alloc_zeroed(size_t size, const char *call)
         return p != NULL ? memset(p, 0, sizeclass_bytes(sizeclass_id(size) - GMAP_FIRST_CACHE)) : NULL;
     }
     bool zeroed;
-    void *p = large_alloc(size, 1, &zeroed);
-    if (p == NULL)
-        return fail(ENOMEM);
-    return zeroed ? p : memset(p, 0, large_good_size(size)); /* all of the usable size */
+    void *p = alloc_large(size, 1, &zeroed);
+    return p == NULL || zeroed ? p : memset(p, 0, large_good_size(size)); /* all of the usable size */
 }
 
 void *alloc_aligned(size_t align, size_t size, const char *call)
 {
+    if (lock_is_inside())
+        return alloc_inside(size, align);
     if (unlikely(!init_ready() || size > PTRDIFF_MAX || align > LARGE_MAX_ALIGN))
         return fail(ENOMEM);
     unsigned id = sizeclass_id_aligned(size, align);
-    if (id != 0)
-        return alloc_class(id, call);
-    void *p = large_alloc(size, align, NULL);
-    return p != NULL ? p : fail(ENOMEM);
+    return id != 0 ? alloc_class(id, call) : alloc_large(size, align, NULL);
 }
 
 /* Old contents in a new block. */
@@ -82,21 +95,22 @@ static void *move(void *p, const struct object *ob, size_t size, const char *cal
 void *alloc_resize(void *p, size_t size, const char *call)
 {
     struct object ob;
-    if (unlikely(!init_ready()))
+    bool is_inside = lock_is_inside();
+    if (unlikely(!is_inside && !init_ready()))
         return fail(ENOMEM);
     object_find(p, &ob);
-    if (unlikely(ob.ob_kind != OBJECT_LIVE && ob.ob_kind != OBJECT_LARGE)) {
+    if (unlikely(!object_is_block(&ob))) {
         object_report(&ob, call, p);
         return fail(ENOMEM); /* a stranger's block: we know neither its size nor how to free it */
     }
     if (unlikely(size > PTRDIFF_MAX))
         return fail(ENOMEM);
     size_t usable = object_usable(&ob);
-    if (ob.ob_kind == OBJECT_LARGE && size > SIZE_CLASS_MAX) {
+    if (ob.ob_kind == OBJECT_LARGE && size > SIZE_CLASS_MAX && !is_inside) {
         void *to = large_realloc(ob.ob_large, size);
         return to != NULL ? to : fail(ENOMEM);
     }
-    if (size <= usable && size >= usable / SHRINK_DIVISOR && ob.ob_kind == OBJECT_LIVE)
+    if (size <= usable && (is_inside || (size >= usable / SHRINK_DIVISOR && ob.ob_kind == OBJECT_LIVE)))
         return p;
     int saved_errno = errno;
     void *to = move(p, &ob, size, call);
@@ -109,28 +123,47 @@ void *alloc_resize(void *p, size_t size, const char *call)
 SLUB_SLOW void free_by_address(void *p, const char *call)
 {
     struct object ob;
-    if (p == NULL || !init_ready())
+    bool is_inside = lock_is_inside();
+    if (p == NULL || (!is_inside && !init_ready()))
         return;
     object_find(p, &ob);
-    if (ob.ob_kind == OBJECT_LIVE) {
-#if SLUB_STATE
-        *ob.ob_state = 0;
-#endif
-        cache_put(ob.ob_cache, p);
+    switch (ob.ob_kind) {
+    case OBJECT_LIVE:
+        if (!object_mark_free(&ob))
+            break;
+        if (is_inside)
+            init_put_off(p);
+        else
+            cache_put(ob.ob_cache, p);
         return;
+    case OBJECT_LARGE:
+        if (!is_inside && !large_free(p))
+            break;
+        if (is_inside)
+            init_put_off(p);
+        return;
+    case OBJECT_STOPGAP:
+        if (!stopgap_free(p))
+            break;
+        return;
+    case OBJECT_FOREIGN:
+        if (!is_inside || !large_has_direct())
+            break;
+        init_put_off(p); /* a block with a mapping of its own, perhaps */
+        return;
+    default:
+        break;
     }
-    if (ob.ob_kind == OBJECT_LARGE && large_free(ob.ob_large))
-        return;
     object_report(&ob, call, p);
 }
 
 size_t alloc_usable(const void *p, const char *call)
 {
     struct object ob;
-    if (p == NULL || !init_ready())
+    if (p == NULL || (!lock_is_inside() && !init_ready()))
         return 0;
     object_find(p, &ob);
-    if (ob.ob_kind != OBJECT_LIVE && ob.ob_kind != OBJECT_LARGE) {
+    if (!object_is_block(&ob)) {
         object_report(&ob, call, p);
         return 0;
     }
@@ -153,6 +186,8 @@ void slub_free_full(void *p, unsigned id)
 {
     if (unlikely(id < GMAP_FIRST_CACHE)) /* fast mode sends everything here that is no slab */
         free_by_address(p, "free");
+    else if (lock_is_inside())
+        init_put_off(p);
     else
         cache_put(registry_get(id), p);
 }

@@ -8,6 +8,7 @@
 #include "cache/init.h"
 #include "cache/object.h"
 #include "cache/registry.h"
+#include "cache/stopgap.h"
 #include "os/os.h"
 
 enum { CACHE_LINE = 64 };
@@ -49,6 +50,8 @@ static int create(struct slub_cache **out, const char *name, size_t size, const 
     }
     if (a.align != 0 && !is_pow2(a.align))
         return -EINVAL;
+    if (lock_is_inside())
+        return -EBUSY;
     if (!init_ready())
         return -ENOMEM;
     size_t align = align_for(size, a.align, flags);
@@ -73,6 +76,9 @@ int slub_cache_destroy(struct slub_cache *c)
 {
     if (c == NULL)
         return 0;
+    if (lock_is_inside() || stopgap_serves(c))
+        return -EBUSY;
+    init_late_check();
     uint64_t n_live;
     int error = registry_remove(c, &n_live);
     if (n_live != 0) {
@@ -89,6 +95,9 @@ int slub_cache_destroy(struct slub_cache *c)
 int slub_cache_shrink(struct slub_cache *c)
 {
     struct pool_totals t;
+    if (lock_is_inside())
+        return 1;
+    init_late_check();
     cache_trim(c);
     pool_totals(&c->ca_pool, &t);
     return t.n_slabs + t.n_empty != 0;
@@ -107,11 +116,13 @@ void *slub_cache_alloc_slow(struct slub_cache *c, unsigned flags)
         errno = EINVAL;
         return NULL;
     }
-    if ((p = cache_take(c)) == NULL) {
+    if (lock_is_inside())
+        p = stopgap_alloc(c->ca_pool.po_geometry.stride_bytes, c->ca_align_bytes, c);
+    else if ((p = cache_take(c)) != NULL)
+        return mark_and_clear(c, p, flags, "slub_cache_alloc");
+    if (p == NULL)
         errno = ENOMEM;
-        return NULL;
-    }
-    return mark_and_clear(c, p, flags, "slub_cache_alloc");
+    return p;
 }
 
 void *slub_cache_zalloc(struct slub_cache *c)
@@ -120,28 +131,43 @@ void *slub_cache_zalloc(struct slub_cache *c)
     return p != NULL ? memset(p, 0, c->ca_pool.po_geometry.stride_bytes) : NULL;
 }
 
-/* Check that p is a live object of c and mark it free. */
-static void mark_free(struct slub_cache *c, void *p, const char *call)
+/* Check that p is a live object of c and mark it free. False for a stopgap, which is freed. */
+static bool mark_free(struct slub_cache *c, void *p, const char *call)
 {
     struct object ob;
     object_find(p, &ob);
-    if (ob.ob_kind == OBJECT_LIVE && ob.ob_cache == c) {
-#if SLUB_STATE
-        *ob.ob_state = 0;
-#endif
-        return;
-    }
-    if (ob.ob_kind == OBJECT_LIVE || ob.ob_kind == OBJECT_LARGE || ob.ob_kind == OBJECT_FOREIGN)
+    bool is_mine = ob.ob_cache == c;
+    if (is_mine && ob.ob_kind == OBJECT_LIVE && object_mark_free(&ob))
+        return true;
+    if (is_mine && ob.ob_kind == OBJECT_STOPGAP && stopgap_free(p))
+        return false;
+    if (object_is_block(&ob) || ob.ob_kind == OBJECT_FOREIGN)
         check_report_bug("wrong-cache", call, p, c->ca_name, c->ca_object_bytes);
     object_report(&ob, call, p);
+    return false;
+}
+
+static void put(struct slub_cache *c, void *p)
+{
+    if (lock_is_inside())
+        init_put_off(p);
+    else
+        cache_put(c, p);
 }
 
 void slub_cache_free_slow(struct slub_cache *c, void *p)
 {
-    if (p == NULL)
-        return;
-    mark_free(c, p, "slub_cache_free");
-    cache_put(c, p);
+    if (p != NULL && mark_free(c, p, "slub_cache_free"))
+        put(c, p);
+}
+
+/* Of a thread that is inside already, one by one. */
+static size_t take_inside(struct slub_cache *c, size_t n, void **p)
+{
+    size_t got = 0;
+    while (got < n && (p[got] = slub_cache_alloc(c, 0)) != NULL)
+        got++;
+    return got;
 }
 
 size_t slub_cache_alloc_bulk(struct slub_cache *c, unsigned flags, size_t n, void **p)
@@ -150,22 +176,38 @@ size_t slub_cache_alloc_bulk(struct slub_cache *c, unsigned flags, size_t n, voi
         errno = EINVAL;
         return 0;
     }
-    size_t got = cache_take_bulk(c, p, n);
+    bool is_inside = lock_is_inside();
+    size_t got = is_inside ? take_inside(c, n, p) : cache_take_bulk(c, p, n);
     if (got < n) {
-        cache_put_bulk(c, p, got);
+        if (is_inside)
+            slub_cache_free_bulk(c, got, p);
+        else
+            cache_put_bulk(c, p, got);
         errno = ENOMEM;
         return 0;
     }
     for (size_t i = 0; i < n; i++)
-        mark_and_clear(c, p[i], flags, "slub_cache_alloc_bulk");
+        if (!is_inside)
+            mark_and_clear(c, p[i], flags, "slub_cache_alloc_bulk");
+        else if ((flags & SLUB_ZERO) != 0)
+            memset(p[i], 0, c->ca_pool.po_geometry.stride_bytes);
     return n;
 }
 
 void slub_cache_free_bulk(struct slub_cache *c, size_t n, void *const *p)
 {
+    size_t first = 0;
+    if (lock_is_inside()) {
+        for (size_t i = 0; i < n; i++)
+            slub_cache_free(c, p[i]);
+        return;
+    }
     for (size_t i = 0; i < n; i++)
-        mark_free(c, p[i], "slub_cache_free_bulk");
-    cache_put_bulk(c, p, n);
+        if (!mark_free(c, p[i], "slub_cache_free_bulk")) { /* a stopgap: gone, and no part of a batch */
+            cache_put_bulk(c, p + first, i - first);
+            first = i + 1;
+        }
+    cache_put_bulk(c, p + first, n - first);
 }
 
 size_t slub_cache_size(const struct slub_cache *c) { return c->ca_object_bytes; }

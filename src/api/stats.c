@@ -158,6 +158,8 @@ int slub_snapshot(struct slub_info *out, struct slub_cache_info *caches, size_t 
     for (size_t i = 1; i < n; i++)
         if (((struct slub_cache_info *)(void *)((char *)caches + i * caches->size))->size != caches->size)
             return -EINVAL;
+    if (lock_is_inside())
+        return -EBUSY;
     if (!init_ready())
         return 0;
     memset(&info, 0, sizeof info);
@@ -251,6 +253,8 @@ int slub_slabinfo_write(int fd)
         "slabinfo - version: 2.1\n"
         "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> "
         "<batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n";
+    if (lock_is_inside())
+        return -EBUSY;
     struct table tb = {fd, write_all(fd, head, sizeof head - 1)};
     struct slub_cache_info ci;
     if (!init_ready())

@@ -21,10 +21,12 @@ static void cpu_relax(void)
 #endif
 }
 
+_Thread_local volatile unsigned lock_n_held;
+
 SLUB_SLOW void lock_acquire_slow(struct lock *l)
 {
     for (int i = 0; i < SPINS; i++) {
-        if (atomic_load_explicit(&l->lk_state, memory_order_relaxed) == 0 && lock_try(l))
+        if (atomic_load_explicit(&l->lk_state, memory_order_relaxed) == 0 && lock_take(l))
             return;
         cpu_relax();
     }

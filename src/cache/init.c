@@ -2,17 +2,21 @@
 /* One-time initialisation, relief between pools, fork handlers; see init.h. Layer: L7.
  * Nothing here calls libc functions that could allocate while a lock is held; the constructor registers fork
  * handlers before the program has threads. */
+#define _GNU_SOURCE
 #include "cache/init.h"
 
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/syscall.h"
+#include "cache/object.h"
 #include "cache/registry.h"
 #include "cache/sizeclass.h"
+#include "cache/stopgap.h"
 #include "large/large.h"
 #include "large/runs.h"
 #include "os/os.h"
@@ -24,8 +28,6 @@
 #include "service/entropy.h"
 #include "service/options.h"
 #include "slub/stats.h"
-
-enum { GATE_FORK = 1, GATE_ADOPT = 2 };
 
 _Atomic bool init_is_done;
 _Atomic uint32_t init_gate;
@@ -100,9 +102,11 @@ static bool relieve_all(struct pool *asker, enum pool_relief what)
 
 SLUB_SLOW bool init_now(void)
 {
+    if (lock_is_inside())
+        return false;
     lock_acquire(&init_lock);
     if (!init_is_done) { /* also again after a failure: memory may be back */
-        options_parse_environment();
+        options_parse_environment(environ);
         if (options.mode == MODE_FAST && MODE_BUILT != MODE_FAST) {
             static const char why[] = "this library has one mode; fast is libslub-malloc-fast.so";
             check_report_line("option mode= ignored", why, sizeof why - 1);
@@ -134,17 +138,50 @@ static void trim_one(struct slub_cache *c, void *bytes) { *(uint64_t *)bytes += 
 uint64_t init_trim(void)
 {
     uint64_t bytes = 0;
+    if (lock_is_inside())
+        return 0;
+    init_late_check();
     registry_each(trim_one, &bytes);
     return bytes + large_purge(true);
+}
+
+/* ---- frees that were put off ---------------------------------------------------------------------- */
+
+void init_put_off(void *p)
+{
+    stopgap_put_off(p);
+    atomic_fetch_or(&init_gate, GATE_LATE);
+}
+
+static void give_late(void *p)
+{
+    struct object ob;
+    object_find(p, &ob);
+    if (ob.ob_cache != NULL)
+        cache_put_away(ob.ob_cache, &p, 1);
+    else if (!large_free(p))
+        object_report(&ob, "free", p);
+}
+
+void init_take_back(void)
+{
+    /* The bit first, so that what is put off during the walk is found by the next one. */
+    if ((atomic_fetch_and(&init_gate, ~(uint32_t)GATE_LATE) & GATE_LATE) != 0)
+        stopgap_take_back(give_late);
 }
 
 /* ---- fork ---------------------------------------------------------------------------------------
  * With other threads, the forking one takes every lock, so nothing is half-done in the child but the sheaves of
  * other CPUs. Alone, it takes none: nobody else can hold them, and writing to them would copy their pages in
  * parent and child. What the child must do before it allocates waits until then (adopt), since most children
- * only exec. */
+ * only exec.
+ *
+ * Other libraries' handlers run before and after these. While the thread holds the locks it is inside (lock.h), so
+ * what they allocate and free is served without locks. A fork by a signal handler that interrupted a slow path
+ * takes no lock either: it may hold one of them. Its child can be sure of the handler's own calls only. */
 
-static bool fork_locked, fork_locked_init; /* [by the forking thread, under its locks] */
+/* Who holds the locks, by an address that is its own in parent and child. [written under init_lock] */
+static const volatile unsigned *_Atomic fork_owner;
 
 static void lock_one(struct slub_cache *c, void *unused) { (void)unused, cache_lock_all(c); }
 static void unlock_one(struct slub_cache *c, void *unused) { (void)unused, cache_unlock_all(c); }
@@ -167,13 +204,13 @@ static void adopt_sink(unsigned id, void **objs, size_t n)
 
 static void fork_prepare(void)
 {
-    if (os_is_single_threaded())
+    if (lock_is_inside() || os_is_single_threaded())
         return;
     lock_acquire(&init_lock); /* a first use that is under way ends before */
-    fork_locked_init = true;
+    atomic_fetch_or_explicit(&init_gate, GATE_FORK, memory_order_relaxed);
+    atomic_store_explicit(&fork_owner, &lock_n_held, memory_order_relaxed);
     if (!init_is_done)
         return;
-    atomic_store_explicit(&init_gate, GATE_FORK, memory_order_relaxed);
     lock_acquire(&registry_lock);
     percpu_fork_prepare();
     registry_each_locked(lock_one, NULL);
@@ -182,65 +219,77 @@ static void fork_prepare(void)
     lock_acquire(&region_lock);
     entropy_lock_acquire();
     lock_acquire(&meta_lock);
-    fork_locked = true;
+}
+
+static bool fork_is_mine(void)
+{
+    return atomic_load_explicit(&fork_owner, memory_order_relaxed) == &lock_n_held;
 }
 
 static void fork_release(void)
 {
-    fork_locked = false;
-    lock_release(&meta_lock);
-    entropy_lock_release();
-    lock_release(&region_lock);
-    lock_release(&spare_lock);
-    lock_release(&large_lock);
-    registry_each_locked(unlock_one, NULL);
-    percpu_fork_release();
-    lock_release(&registry_lock);
-    atomic_store_explicit(&init_gate, 0, memory_order_release);
+    atomic_store_explicit(&fork_owner, NULL, memory_order_relaxed);
+    if (init_is_done) {
+        lock_release(&meta_lock);
+        entropy_lock_release();
+        lock_release(&region_lock);
+        lock_release(&spare_lock);
+        lock_release(&large_lock);
+        registry_each_locked(unlock_one, NULL);
+        percpu_fork_release();
+        lock_release(&registry_lock);
+    }
+    lock_release(&init_lock);
+    atomic_fetch_and_explicit(&init_gate, ~(uint32_t)GATE_FORK, memory_order_release);
     raw_syscall(SYS_futex, (long)&init_gate, FUTEX_WAKE_PRIVATE, INT_MAX, 0, 0, 0);
 }
 
-static void fork_unlock(void)
+static void fork_parent(void)
 {
-    if (fork_locked)
+    if (fork_is_mine())
         fork_release();
-    if (fork_locked_init) {
-        fork_locked_init = false;
-        lock_release(&init_lock);
-    }
 }
-
-static void fork_parent(void) { fork_unlock(); }
 
 static void fork_child(void)
 {
-    fork_unlock();
-    if (!init_is_done)
+    if (fork_is_mine())
+        fork_release();
+    if (!init_is_done || lock_is_inside())
         return;
     percpu_fork_child();
-    atomic_store_explicit(&init_gate, GATE_ADOPT, memory_order_relaxed);
+    atomic_fetch_or_explicit(&init_gate, GATE_ADOPT, memory_order_relaxed);
 }
 
 SLUB_SLOW void init_pass_gate(void)
 {
     uint32_t gate;
-    while ((gate = atomic_load_explicit(&init_gate, memory_order_acquire)) == GATE_FORK)
-        raw_syscall(SYS_futex, (long)&init_gate, FUTEX_WAIT_PRIVATE, GATE_FORK, 0, 0, 0);
-    if (gate != GATE_ADOPT)
-        return;
-    entropy_renew();
-    /* First of all new keys: as soon as one thread has adopted, the others take objects. */
-    registry_each(rekey_one, NULL);
-    if (percpu_adopt(adopt_sink)) {
-        atomic_store_explicit(&init_gate, 0, memory_order_release);
+    while (((gate = atomic_load_explicit(&init_gate, memory_order_acquire)) & GATE_FORK) != 0)
+        raw_syscall(SYS_futex, (long)&init_gate, FUTEX_WAIT_PRIVATE, gate, 0, 0, 0);
+    if ((gate & GATE_ADOPT) != 0) {
+        entropy_renew();
+        /* First of all new keys: as soon as one thread has adopted, the others take objects. */
+        registry_each(rekey_one, NULL);
+        if (percpu_adopt(adopt_sink))
+            atomic_fetch_and_explicit(&init_gate, ~(uint32_t)GATE_ADOPT, memory_order_release);
     }
+    init_take_back();
 }
 
 /* Fences are registered here because that is a thousand times cheaper before the program has threads. The
  * rest waits for the first use, so that slub_options_set() can come before it. */
+#ifdef __GLIBC__
+/* The malloc libraries come before libc's own constructor, which sets `environ`; so this takes what the loader hands
+ * to all of them. */
+static __attribute__((constructor(101))) void init_early(int argc, char **argv, char **environment)
+{
+    (void)argc;
+    (void)argv;
+#else
 static __attribute__((constructor(101))) void init_early(void)
 {
-    options_parse_environment();
+    char **environment = environ;
+#endif
+    options_parse_environment(environment);
     percpu_prepare();
     pthread_atfork(fork_prepare, fork_parent, fork_child);
 }

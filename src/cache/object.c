@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "cache/registry.h"
+#include "cache/stopgap.h"
 #include "large/runs.h"
 #include "slab/slab.h"
 
@@ -43,7 +44,7 @@ static void find_in_slab(const void *p, gmap_entry e, struct object *ob)
 
 void object_find(const void *p, struct object *ob)
 {
-    *ob = (struct object){OBJECT_FOREIGN, NULL, NULL, NULL};
+    *ob = (struct object){OBJECT_FOREIGN, NULL, NULL, NULL, 0};
     gmap_entry e = gmap_find(p);
     unsigned id = gmap_id(e);
     if (id >= GMAP_FIRST_CACHE) {
@@ -60,6 +61,13 @@ void object_find(const void *p, struct object *ob)
         ob->ob_kind = lg->lg_state == RUN_USED ? OBJECT_INTERIOR : OBJECT_FREE;
     } else if (e != GMAP_NONE) { /* a granule that nobody owns now */
         ob->ob_kind = slab_offset(p) == 0 ? OBJECT_FREE : OBJECT_NEVER;
+    } else {
+        const struct slub_cache *c = NULL;
+        ob->ob_usable_bytes = stopgap_find(p, &c);
+        if (ob->ob_usable_bytes != 0) {
+            ob->ob_kind = OBJECT_STOPGAP;
+            ob->ob_cache = c != NULL ? registry_get(c->ca_pool.po_id) : NULL;
+        }
     }
 }
 
@@ -67,6 +75,8 @@ size_t object_usable(const struct object *ob)
 {
     if (ob->ob_kind == OBJECT_LARGE)
         return large_usable(ob->ob_large);
+    if (ob->ob_kind == OBJECT_STOPGAP)
+        return ob->ob_usable_bytes;
     return ob->ob_cache->ca_pool.po_geometry.stride_bytes;
 }
 
@@ -88,11 +98,25 @@ void object_mark_live(void *obj, const char *call)
 #endif
 }
 
+bool object_mark_free(struct object *ob)
+{
+#if SLUB_STATE
+    if (__atomic_exchange_n(ob->ob_state, 0, __ATOMIC_RELAXED) != 1) {
+        ob->ob_kind = OBJECT_FREE;
+        return false;
+    }
+#else
+    (void)ob;
+#endif
+    return true;
+}
+
 void object_report(const struct object *ob, const char *call, const void *p)
 {
     static const char *const kinds[] = {
         [OBJECT_FOREIGN] = "foreign", [OBJECT_LIVE] = "double-free",      [OBJECT_FREE] = "double-free",
         [OBJECT_NEVER] = "invalid-free", [OBJECT_INTERIOR] = "interior-free", [OBJECT_LARGE] = "wrong-cache",
+        [OBJECT_STOPGAP] = "wrong-cache",
     };
     char name[CACHE_NAME_MAX] = "large";
     size_t size = 0;

@@ -191,63 +191,82 @@ void *large_alloc(size_t size, size_t align, bool *zeroed)
     return gmap_address(lg->lg_first);
 }
 
-struct large *large_find(const void *p, gmap_entry e)
+static struct large *find_run(const void *p, gmap_entry e)
 {
-    if (gmap_id(e) == GMAP_LARGE) {
-        struct large *lg = gmap_owner(e);
-        return gmap_address(lg->lg_first) == p && lg->lg_state == RUN_USED ? lg : NULL;
-    }
-    if (likely(atomic_load_explicit(&large.n_direct, memory_order_relaxed) == 0))
-        return NULL;
-    struct large *found = NULL;
-    lock_acquire(&large_lock);
-    for (struct list *l = large.direct.next; l != &large.direct && found == NULL; l = l->next) {
+    struct large *lg = gmap_id(e) == GMAP_LARGE ? gmap_owner(e) : NULL;
+    return lg != NULL && gmap_address(lg->lg_first) == p && lg->lg_state == RUN_USED ? lg : NULL;
+}
+
+static struct large *find_direct_locked(const void *p)
+{
+    for (struct list *l = large.direct.next; l != &large.direct; l = l->next) {
         struct large *lg = container_of(l, struct large, lg_link);
         if (lg->lg_first == (uintptr_t)p)
-            found = lg;
+            return lg;
     }
+    return NULL;
+}
+
+bool large_has_direct(void) { return atomic_load_explicit(&large.n_direct, memory_order_relaxed) != 0; }
+
+struct large *large_find(const void *p, gmap_entry e)
+{
+    if (gmap_id(e) == GMAP_LARGE)
+        return find_run(p, e);
+    if (likely(!large_has_direct()) || lock_is_inside())
+        return NULL;
+    lock_acquire(&large_lock);
+    struct large *lg = find_direct_locked(p);
     lock_release(&large_lock);
-    return found;
+    return lg;
 }
 
 size_t large_usable(const struct large *lg) { return lg->lg_bytes; }
 
-/* `dirty` of its bytes may have pages. False when somebody else freed it first. */
-static bool free_run(struct large *lg, uint64_t dirty)
+static void count_out_locked(const struct large *lg)
 {
-    lock_acquire(&large_lock);
-    if (lg->lg_state != RUN_USED) {
-        lock_release(&large_lock);
-        return false;
-    }
     large.n_live--;
     large.n_frees++;
     large.live_bytes -= lg->lg_bytes;
+}
+
+/* `dirty` of its bytes may have pages. */
+static void free_run_locked(struct large *lg, uint64_t dirty)
+{
+    count_out_locked(lg);
     lg->lg_dirty = dirty != 0 ? dirty : 1;
     runs_put_free(lg);
-    lock_release(&large_lock);
-    if (dirty_is_over(&dirty_large))
-        large_purge(false);
-    return true;
 }
 
-static bool free_direct(struct large *lg)
+static void free_direct(struct large *lg)
 {
-    lock_acquire(&large_lock);
-    list_remove(&lg->lg_link);
-    large.n_direct--;
-    large.n_live--;
-    large.n_frees++;
-    large.live_bytes -= lg->lg_bytes;
-    lock_release(&large_lock);
     os_release(address(lg), lg->lg_bytes);
     runs_drop_record(lg);
-    return true;
 }
 
-bool large_free(struct large *lg)
+/* The block is looked up and let go under one hold of the lock: of two threads that free it at once, one finds
+ * nothing, and neither ever follows a record that has become another block's. */
+bool large_free(void *p)
 {
-    return lg->lg_state == RUN_DIRECT ? free_direct(lg) : free_run(lg, lg->lg_bytes);
+    lock_acquire(&large_lock);
+    struct large *lg = find_run(p, gmap_find(p));
+    if (lg != NULL) {
+        free_run_locked(lg, lg->lg_bytes);
+        lock_release(&large_lock);
+        if (dirty_is_over(&dirty_large))
+            large_purge(false);
+        return true;
+    }
+    lg = find_direct_locked(p);
+    if (lg != NULL) {
+        list_remove(&lg->lg_link);
+        large.n_direct--;
+        count_out_locked(lg);
+    }
+    lock_release(&large_lock);
+    if (lg != NULL)
+        free_direct(lg);
+    return lg != NULL;
 }
 
 uint64_t large_purge(bool all)
@@ -345,7 +364,12 @@ static void *move(struct large *lg, size_t size)
     bool moved = lg->lg_bytes >= MOVE_FROM && os_move(address(lg), to, lg->lg_bytes) == 0;
     if (!moved)
         memcpy(to, address(lg), lg->lg_bytes);
-    free_run(lg, moved ? 0 : lg->lg_bytes);
+    lock_acquire(&large_lock);
+    if (lg->lg_state == RUN_USED) /* else the program freed it meanwhile */
+        free_run_locked(lg, moved ? 0 : lg->lg_bytes);
+    lock_release(&large_lock);
+    if (dirty_is_over(&dirty_large))
+        large_purge(false);
     return to;
 }
 

@@ -24,11 +24,14 @@ struct large;
 void *large_alloc(size_t size, size_t align, bool *zeroed);
 
 /* The block that begins at p, from its address map entry (or without one, for blocks with a mapping of their
- * own); NULL when p is not the start of a live large block. */
+ * own, and then not for a thread that is inside, see lock.h); NULL when p is not the start of a live large block. */
 struct large *large_find(const void *p, gmap_entry e);
 
-/* False when another thread freed it first. */
-bool large_free(struct large *lg);
+/* Free the block that begins at p. False when there is none: another thread freed it first. */
+bool large_free(void *p);
+
+/* Some blocks have mappings of their own, which only large_lock tells from strangers' addresses. */
+bool large_has_direct(void);
 
 size_t large_usable(const struct large *lg);
 

@@ -59,6 +59,7 @@ uint64_t os_clock_ms(void);            /* monotonic, coarse */
 
 /* Random bytes from the system: without waiting; false when it has none. */
 bool os_random(void *p, size_t bytes);
+const void *os_given_random(void);     /* 16 bytes that the kernel drew at exec; NULL when it did not */
 
 /* Restart every restartable sequence that runs now in this process. Register before threads exist. */
 int os_fence_register(void);

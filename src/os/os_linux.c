@@ -125,9 +125,18 @@ int os_move(void *from, void *to, size_t bytes)
     return syscall_failed(r) ? (int)r : 0;
 }
 
+/* 0 when the kernel does not say; libc puts that into errno. */
+static unsigned long given(unsigned long type)
+{
+    int saved_errno = errno;
+    unsigned long value = getauxval(type);
+    errno = saved_errno;
+    return value;
+}
+
 size_t os_page_size(void)
 {
-    size_t n = getauxval(AT_PAGESZ);
+    size_t n = given(AT_PAGESZ);
     return n != 0 ? n : 4096;
 }
 
@@ -184,8 +193,11 @@ void os_where(unsigned *cpu, unsigned *node)
 {
     *cpu = *node = 0;
 #ifdef __GLIBC__
-    if (getcpu(cpu, node) != 0) /* the vDSO's answer: no system call */
+    int saved_errno = errno;
+    if (getcpu(cpu, node) != 0) { /* the vDSO's answer: no system call */
         *cpu = *node = 0;
+        errno = saved_errno; /* a sandbox refused the call that stands in for the vDSO */
+    }
 #endif
     if (fault_nodes() != 0)
         *node = fault_node_here();
@@ -195,16 +207,20 @@ extern char __libc_single_threaded __attribute__((weak)); /* glibc >= 2.32 */
 
 bool os_is_single_threaded(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
 
-bool os_is_secure(void) { return getauxval(AT_SECURE) != 0; }
+bool os_is_secure(void) { return given(AT_SECURE) != 0; }
 
-unsigned os_rseq_feature_size(void) { return (unsigned)getauxval(AT_RSEQ_FEATURE_SIZE); }
+unsigned os_rseq_feature_size(void) { return (unsigned)given(AT_RSEQ_FEATURE_SIZE); }
 
 uint64_t os_clock_ms(void)
 {
     struct timespec ts = {0, 0};
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+    int saved_errno = errno;
+    if (clock_gettime(CLOCK_MONOTONIC_COARSE, &ts) != 0)
+        errno = saved_errno; /* as above */
     return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
+
+const void *os_given_random(void) { return (const void *)given(AT_RANDOM); }
 
 bool os_random(void *p, size_t bytes)
 {

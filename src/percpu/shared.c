@@ -3,6 +3,7 @@
  * Locking: `areas_lock` protects the list of threads' areas; each area's ah_lock its slots. */
 #include "percpu/shared.h"
 
+#include <errno.h>
 #include <pthread.h>
 
 #include "os/os.h"
@@ -97,7 +98,9 @@ static struct thread_area *thread_begins(void)
         shared.all = ta;
         lock_release(&shared.areas_lock);
     }
+    int saved_errno = errno;
     if (pthread_setspecific(shared.key, ta) != 0) {
+        errno = saved_errno; /* libc's calloc set it; the caller may be free() */
         thread_ends(ta);
         return THREAD_NONE;
     }

@@ -3,8 +3,6 @@
 #include "service/entropy.h"
 
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #include "base/lock.h"
 #include "base/random.h"
@@ -20,7 +18,7 @@ static void renew_locked(void)
     uint8_t seed[32];
     if (!os_random(seed, sizeof seed)) {
         /* No source: what the kernel gave the process at exec, and what differs between processes. */
-        const void *given = (const void *)getauxval(AT_RANDOM);
+        const void *given = os_given_random();
         uint64_t extra[2] = {os_clock_ms(), (uint64_t)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0)};
         memset(seed, 0, sizeof seed);
         if (given != NULL)

@@ -124,15 +124,15 @@ int options_parse(const char *string)
     return n_bad;
 }
 
-void options_parse_environment(void)
+void options_parse_environment(char **environment)
 {
     static const char name[] = "SLUB_OPTIONS=";
     static bool is_done;
-    if (is_done || environ == NULL || os_is_secure())
+    if (is_done || environment == NULL || os_is_secure())
         return;
     is_done = true;
     check_init_stderr();
-    for (char **e = environ; *e != NULL; e++)
+    for (char **e = environment; *e != NULL; e++)
         if (strncmp(*e, name, sizeof name - 1) == 0)
             options_parse(*e + sizeof name - 1);
 }

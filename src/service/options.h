@@ -32,6 +32,6 @@ enum { THP_NEVER, THP_MADVISE };
 int options_parse(const char *string);
 
 /* Apply SLUB_OPTIONS of the environment, once, unless the program is privileged (AT_SECURE). */
-void options_parse_environment(void);
+void options_parse_environment(char **environment);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lock: exclusion with more threads than CPUs, sleeping and waking, trying, and reset after fork. */
+/* The lock: exclusion with more threads than CPUs, sleeping and waking, trying, and who is inside. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -85,15 +85,30 @@ static void trying(void **state)
     assert_false(lock_try(&lock));
     lock_release(&lock);
     assert_true(lock_try(&lock));
-    lock_reset(&lock);
-    assert_true(lock_try(&lock));
     lock_release(&lock);
+}
+
+/* What a handler on this thread goes by. */
+static void holders_are_inside(void **state)
+{
+    static struct lock other = LOCK_INIT;
+    (void)state;
+    assert_false(lock_is_inside());
+    lock_acquire(&lock);
+    assert_true(lock_is_inside());
+    assert_false(lock_try(&lock));
+    assert_true(lock_try(&other));
+    lock_release(&lock);
+    assert_true(lock_is_inside());
+    lock_release(&other);
+    assert_false(lock_is_inside());
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trying),
+        cmocka_unit_test(holders_are_inside),
         cmocka_unit_test(threads_exclude_each_other),
         cmocka_unit_test(waiters_sleep_and_are_woken),
     };

@@ -36,7 +36,7 @@ static int setup(void **state)
         return -1;
     for (int i = 0; i < BLOCKS; i++)
         if (blocks[i].p != NULL)
-            large_free(find(blocks[i].p));
+            large_free(blocks[i].p);
     memset(blocks, 0, sizeof blocks);
     return 0;
 }
@@ -155,7 +155,7 @@ static void alloc_one(struct rng *r, struct block *b)
 static void free_one(struct block *b)
 {
     verify(b, b->size);
-    assert_true(large_free(find(b->p)));
+    assert_true(large_free(b->p));
     assert_null(find(b->p));
     b->p = NULL;
 }
@@ -246,7 +246,7 @@ static void splitting_and_joining(void **state)
     (void)state;
     char *whole = large_alloc((size_t)N * SLUB_GRANULE_BYTES, 1, NULL);
     assert_non_null(whole);
-    assert_true(large_free(find(whole)));
+    assert_true(large_free(whole));
     large_totals(&t);
     uint64_t before = t.n_free_runs;
     for (int round = 0; round < 20; round++) {
@@ -255,7 +255,7 @@ static void splitting_and_joining(void **state)
         check_map();
         for (int left = N; left > 0; left--) {
             size_t i = rng_below(&r, (uint64_t)left);
-            assert_true(large_free(find(p[i])));
+            assert_true(large_free(p[i]));
             p[i] = p[left - 1];
             check_map();
         }
@@ -286,8 +286,8 @@ static void growing_in_place_and_by_moving(void **state)
     assert_ptr_equal(p, a.p); /* shrinking stays */
     verify(&a, 49000);
     check_map();
-    assert_true(large_free(find(a.p)));
-    assert_true(large_free(find(b.p)));
+    assert_true(large_free(a.p));
+    assert_true(large_free(b.p));
 }
 
 /* Blocks of large alignment must not eat address space when they come and go. */
@@ -297,13 +297,13 @@ static void aligned_blocks_come_again(void **state)
     (void)state;
     char *first = large_alloc(70000, align, NULL);
     assert_non_null(first);
-    assert_true(large_free(find(first)));
+    assert_true(large_free(first));
     uint64_t before = atomic_load(&slub_hot.n_granules);
     for (int i = 0; i < 64; i++) {
         char *p = large_alloc(70000, align, NULL);
         assert_non_null(p);
         assert_int_equal((uintptr_t)p % align, 0);
-        assert_true(large_free(find(p)));
+        assert_true(large_free(p));
     }
     uint64_t grown = atomic_load(&slub_hot.n_granules) - before;
     if (grown > 4 * (align >> SLUB_GRANULE_SHIFT))
@@ -322,7 +322,7 @@ static void impossible_sizes(void **state)
     assert_null(large_realloc(find(p), PTRDIFF_MAX));
     assert_int_equal(p[49999], 7);
     assert_true(large_usable(find(p)) >= 50000);
-    assert_true(large_free(find(p)));
+    assert_true(large_free(p));
     check_map();
 }
 
