@@ -302,10 +302,11 @@ void cache_lock_all(struct slub_cache *c)
     pool_lock_all(&c->ca_pool);
 }
 
+/* The first of all last: while it is held, no other is made that would be let go without having been taken. */
 void cache_unlock_all(struct slub_cache *c)
 {
     pool_unlock_all(&c->ca_pool);
-    for (unsigned i = 0; i < POOL_MAX_HOMES; i++)
+    for (unsigned i = POOL_MAX_HOMES; i-- > 0;)
         if (c->ca_barn[i] != NULL)
             lock_release(&c->ca_barn[i]->bn_lock);
 }

@@ -312,9 +312,10 @@ void pool_lock_all(struct pool *pool)
             lock_acquire(&pool->po_home[i]->ph_lock);
 }
 
+/* The first of all last: while it is held, no other is made that would be let go without having been taken. */
 void pool_unlock_all(struct pool *pool)
 {
-    for (unsigned i = 0; i < POOL_MAX_HOMES; i++)
+    for (unsigned i = POOL_MAX_HOMES; i-- > 0;)
         if (pool->po_home[i] != NULL)
             lock_release(&pool->po_home[i]->ph_lock);
 }

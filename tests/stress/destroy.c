@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "cache/init.h"
 #include "percpu/percpu.h"
 #include "rng.h"
@@ -114,7 +115,9 @@ static void *fork_often(void *arg)
             _exit(one_life(&r, false, true) ? 0 : 1);
         }
         int status = -1;
-        tk_check(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "child: %s", tk_status_text(status));
+        bool ended = pid > 0 && waitpid(pid, &status, 0) == pid;
+        tk_check(ended && status == 0, "child: %s", tk_status_text(status));
+        tk_check(lock_n_held == 0, "fork let go %d locks that it had not taken", -(int)lock_n_held);
         atomic_fetch_add(&n_forks, 1);
         tk_sleep(0.01);
     }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Pools against a model: every object once, in ascending or random order, purged and used again. */
+#define _GNU_SOURCE
 #include "unit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "cache/init.h"
 #include "os/os.h"
 #include "service/dirty.h"
@@ -335,6 +338,32 @@ static void no_new_home_while_locked(void **state)
     end_pool();
 }
 
+/* Who waits for the first list is on the way to make another, and may come first when it is let go. On one CPU that
+ * is what happens. */
+static void unlocked_is_what_was_locked(void **state)
+{
+    cpu_set_t all, one;
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    for (int round = 0; round < 300; round++) {
+        pthread_t t;
+        size_t got = 0;
+        make_pool(64, RANDOM_KEYED);
+        pool_lock_all(&pool);
+        assert_int_equal(pthread_create(&t, NULL, take_at_home_1, &got), 0);
+        usleep(200); /* it waits in the kernel now */
+        pool_unlock_all(&pool);
+        assert_int_equal(lock_n_held, 0);
+        pthread_join(t, NULL);
+        n_held = got;
+        end_pool();
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
 /* Objects go back to the lists of the home that they came from, whoever frees them. */
 static void many_homes(void **state)
 {
@@ -397,6 +426,7 @@ int main(void)
         cmocka_unit_test(order_is_hard_to_guess),       cmocka_unit_test(purged_and_used_again),
         cmocka_unit_test(free_pages_of_slabs_in_use),   cmocka_unit_test(fullest_slab_first),
         cmocka_unit_test(dirty_cap_holds),              cmocka_unit_test(no_new_home_while_locked),
+        cmocka_unit_test(unlocked_is_what_was_locked),
         cmocka_unit_test(many_homes),                   cmocka_unit_test(homes_share_no_slab),
         cmocka_unit_test(against_a_model),
     };
