@@ -7,8 +7,6 @@
 
 #include "misuse.h"
 
-enum { EXIT_DOES_NOT_APPLY = 13 };
-
 static void free_inside(char *p, size_t offset)
 {
     /* Behind the end of the block there may be another one. */

@@ -31,12 +31,20 @@ static void realloc_freed(size_t bytes)
     tk_keep(realloc(p, bytes * 2));
 }
 
-static void realloc_inside(size_t bytes)
+/* An address 8 bytes into a live block of BYTES. Behind the end of the block there may be another one. */
+static void *inside(size_t bytes, const char *call)
 {
     char *p = malloc(bytes);
 
-    misuse_expect("realloc", p + 8, malloc_usable_size(p));
-    tk_keep(realloc(hide(p + 8), bytes * 2));
+    if (malloc_usable_size(p) <= 8)
+        _exit(EXIT_DOES_NOT_APPLY);
+    misuse_expect(call, p + 8, malloc_usable_size(p));
+    return hide(p + 8);
+}
+
+static void realloc_inside(size_t bytes)
+{
+    tk_keep(realloc(inside(bytes, "realloc"), bytes * 2));
 }
 
 static void realloc_stranger(size_t bytes)
@@ -80,10 +88,7 @@ static void usable_freed(size_t bytes)
 
 static void usable_inside(size_t bytes)
 {
-    char *p = malloc(bytes);
-
-    misuse_expect("malloc_usable_size", p + 8, malloc_usable_size(p));
-    tk_keep((void *)malloc_usable_size(hide(p + 8)));
+    tk_keep((void *)malloc_usable_size(inside(bytes, "malloc_usable_size")));
 }
 
 static void usable_stranger(size_t bytes)

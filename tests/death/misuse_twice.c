@@ -75,8 +75,12 @@ static void a_b_a(size_t bytes)
     wrong_free(a, usable);
 }
 
+/* The thread is there before the first free: making one allocates, and might get the very block. */
+static pthread_barrier_t freed_here;
+
 static void *free_there(void *p)
 {
+    pthread_barrier_wait(&freed_here);
     wrong_free(p, 0);
     return NULL;
 }
@@ -86,8 +90,10 @@ static void other_thread(size_t bytes)
     void *p = hide(malloc(bytes));
     pthread_t t;
 
-    free(p);
+    pthread_barrier_init(&freed_here, NULL, 2);
     pthread_create(&t, NULL, free_there, p);
+    free(p);
+    pthread_barrier_wait(&freed_here);
     pthread_join(t, NULL);
 }
 

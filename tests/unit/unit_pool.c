@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Pools against a model: every object once, in ascending or random order, purged and used again. */
-#define _GNU_SOURCE
 #include "unit.h"
 
 #include <pthread.h>
