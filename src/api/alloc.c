@@ -22,14 +22,11 @@ static void *fail(int error)
     return NULL;
 }
 
-static void *alloc_class(unsigned id, const char *call)
+static void *alloc_class(unsigned id)
 {
     struct slub_cache *c = registry_class(id);
     void *p = c != NULL ? cache_take(c) : NULL;
-    if (unlikely(p == NULL))
-        return fail(ENOMEM);
-    object_mark_live(p, call);
-    return p;
+    return likely(p != NULL) ? p : fail(ENOMEM);
 }
 
 /* For a thread that is inside already. All zero. */
@@ -46,16 +43,16 @@ static void *alloc_large(size_t size, size_t align, bool *zeroed)
     return p != NULL ? p : fail(ENOMEM);
 }
 
-SLUB_SLOW void *alloc_by_size(size_t size, const char *call)
+SLUB_SLOW void *alloc_by_size(size_t size)
 {
     if (lock_is_inside())
         return alloc_inside(size, 1);
     if (unlikely(!init_ready() || size > PTRDIFF_MAX))
         return fail(ENOMEM);
-    return size <= SIZE_CLASS_MAX ? alloc_class(sizeclass_id(size), call) : alloc_large(size, 1, NULL);
+    return size <= SIZE_CLASS_MAX ? alloc_class(sizeclass_id(size)) : alloc_large(size, 1, NULL);
 }
 
-void *alloc_zeroed(size_t size, const char *call)
+void *alloc_zeroed(size_t size)
 {
     if (lock_is_inside())
         return alloc_inside(size, 1);
@@ -63,7 +60,6 @@ void *alloc_zeroed(size_t size, const char *call)
         return fail(ENOMEM);
     if (size <= SIZE_CLASS_MAX) {
         void *p = alloc_fast(size);
-        (void)call;
         return p != NULL ? memset(p, 0, sizeclass_bytes(sizeclass_id(size) - GMAP_FIRST_CACHE)) : NULL;
     }
     bool zeroed;
@@ -71,14 +67,14 @@ void *alloc_zeroed(size_t size, const char *call)
     return p == NULL || zeroed ? p : memset(p, 0, large_good_size(size)); /* all of the usable size */
 }
 
-void *alloc_aligned(size_t align, size_t size, const char *call)
+void *alloc_aligned(size_t align, size_t size)
 {
     if (lock_is_inside())
         return alloc_inside(size, align);
     if (unlikely(!init_ready() || size > PTRDIFF_MAX || align > LARGE_MAX_ALIGN))
         return fail(ENOMEM);
     unsigned id = sizeclass_id_aligned(size, align);
-    return id != 0 ? alloc_class(id, call) : alloc_large(size, align, NULL);
+    return id != 0 ? alloc_class(id) : alloc_large(size, align, NULL);
 }
 
 /* Old contents in a new block. */
@@ -134,7 +130,7 @@ SLUB_SLOW void free_by_address(void *p, const char *call)
         if (is_inside)
             init_put_off(p);
         else
-            cache_put(ob.ob_cache, p);
+            cache_put(ob.ob_cache, entry_make(p, ob.ob_state));
         return;
     case OBJECT_LARGE:
         if (!is_inside && !large_free(p))
@@ -175,43 +171,38 @@ size_t alloc_usable(const void *p, const char *call)
 void *slub_alloc_slow(size_t size, unsigned flags)
 {
     if (flags == 0)
-        return alloc_by_size(size, "slub_alloc");
-    return flags == SLUB_ZERO ? alloc_zeroed(size, "slub_alloc") : fail(EINVAL);
+        return alloc_by_size(size);
+    return flags == SLUB_ZERO ? alloc_zeroed(size) : fail(EINVAL);
 }
 
 void slub_free_slow(void *p) { free_by_address(p, "free"); }
 
-/* The object has been marked free already. */
-void slub_free_full(void *p, unsigned id)
+/* The object has been marked free already, in its state byte. */
+void slub_free_full(void *p, unsigned id, uint8_t *state)
 {
     if (unlikely(id < GMAP_FIRST_CACHE)) /* fast mode sends everything here that is no slab */
         free_by_address(p, "free");
     else if (lock_is_inside())
         init_put_off(p);
     else
-        cache_put(registry_get(id), p);
+        cache_put(registry_get(id), entry_make(p, state));
 }
 
-void slub_report_popped_live(void *p)
-{
-    struct object ob;
-    object_find(p, &ob);
-    object_report(&ob, "malloc", p);
-}
+void slub_report_popped_live(void *p) { object_report_popped(p); }
 
 /* ---- slub.h ------------------------------------------------------------------------------------- */
 
-void *slub_zalloc(size_t size) { return alloc_zeroed(size, "slub_zalloc"); }
+void *slub_zalloc(size_t size) { return alloc_zeroed(size); }
 
 void *slub_calloc(size_t n, size_t size)
 {
     size_t bytes;
-    return __builtin_mul_overflow(n, size, &bytes) ? fail(ENOMEM) : alloc_zeroed(bytes, "slub_calloc");
+    return __builtin_mul_overflow(n, size, &bytes) ? fail(ENOMEM) : alloc_zeroed(bytes);
 }
 
 void *slub_aligned_alloc(size_t align, size_t size)
 {
-    return is_pow2(align) && align <= LARGE_MAX_ALIGN ? alloc_aligned(align, size, "slub_aligned_alloc")
+    return is_pow2(align) && align <= LARGE_MAX_ALIGN ? alloc_aligned(align, size)
                                                       : fail(EINVAL);
 }
 

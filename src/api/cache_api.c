@@ -11,7 +11,7 @@
 #include "cache/stopgap.h"
 #include "os/os.h"
 
-enum { CACHE_LINE = 64 };
+enum { CACHE_LINE = 64, BATCH = 64 };
 
 static bool is_name(const char *name)
 {
@@ -103,9 +103,8 @@ int slub_cache_shrink(struct slub_cache *c)
     return t.n_slabs + t.n_empty != 0;
 }
 
-static void *mark_and_clear(const struct slub_cache *c, void *p, unsigned flags, const char *call)
+static void *clear_if(const struct slub_cache *c, void *p, unsigned flags)
 {
-    object_mark_live(p, call);
     return (flags & SLUB_ZERO) != 0 ? memset(p, 0, c->ca_pool.po_geometry.stride_bytes) : p;
 }
 
@@ -119,7 +118,7 @@ void *slub_cache_alloc_slow(struct slub_cache *c, unsigned flags)
     if (lock_is_inside())
         p = stopgap_alloc(c->ca_pool.po_geometry.stride_bytes, c->ca_align_bytes, c);
     else if ((p = cache_take(c)) != NULL)
-        return mark_and_clear(c, p, flags, "slub_cache_alloc");
+        return clear_if(c, p, flags);
     if (p == NULL)
         errno = ENOMEM;
     return p;
@@ -132,11 +131,12 @@ void *slub_cache_zalloc(struct slub_cache *c)
 }
 
 /* Check that p is a live object of c and mark it free. False for a stopgap, which is freed. */
-static bool mark_free(struct slub_cache *c, void *p, const char *call)
+static bool mark_free(struct slub_cache *c, void *p, struct entry *e, const char *call)
 {
     struct object ob;
     object_find(p, &ob);
     bool is_mine = ob.ob_cache == c;
+    *e = entry_make(p, ob.ob_state);
     if (is_mine && ob.ob_kind == OBJECT_LIVE && object_mark_free(&ob))
         return true;
     if (is_mine && ob.ob_kind == OBJECT_STOPGAP && stopgap_free(p))
@@ -147,18 +147,15 @@ static bool mark_free(struct slub_cache *c, void *p, const char *call)
     return false;
 }
 
-static void put(struct slub_cache *c, void *p)
+void slub_cache_free_slow(struct slub_cache *c, void *p)
 {
+    struct entry e;
+    if (p == NULL || !mark_free(c, p, &e, "slub_cache_free"))
+        return;
     if (lock_is_inside())
         init_put_off(p);
     else
-        cache_put(c, p);
-}
-
-void slub_cache_free_slow(struct slub_cache *c, void *p)
-{
-    if (p != NULL && mark_free(c, p, "slub_cache_free"))
-        put(c, p);
+        cache_put(c, e);
 }
 
 /* Of a thread that is inside already, one by one. */
@@ -179,35 +176,31 @@ size_t slub_cache_alloc_bulk(struct slub_cache *c, unsigned flags, size_t n, voi
     bool is_inside = lock_is_inside();
     size_t got = is_inside ? take_inside(c, n, p) : cache_take_bulk(c, p, n);
     if (got < n) {
-        if (is_inside)
-            slub_cache_free_bulk(c, got, p);
-        else
-            cache_put_bulk(c, p, got);
+        slub_cache_free_bulk(c, got, p);
         errno = ENOMEM;
         return 0;
     }
     for (size_t i = 0; i < n; i++)
-        if (!is_inside)
-            mark_and_clear(c, p[i], flags, "slub_cache_alloc_bulk");
-        else if ((flags & SLUB_ZERO) != 0)
-            memset(p[i], 0, c->ca_pool.po_geometry.stride_bytes);
+        clear_if(c, p[i], flags);
     return n;
 }
 
 void slub_cache_free_bulk(struct slub_cache *c, size_t n, void *const *p)
 {
-    size_t first = 0;
+    struct entry e[BATCH];
+    size_t k = 0;
     if (lock_is_inside()) {
         for (size_t i = 0; i < n; i++)
             slub_cache_free(c, p[i]);
         return;
     }
-    for (size_t i = 0; i < n; i++)
-        if (!mark_free(c, p[i], "slub_cache_free_bulk")) { /* a stopgap: gone, and no part of a batch */
-            cache_put_bulk(c, p + first, i - first);
-            first = i + 1;
+    for (size_t i = 0; i < n; i++) {
+        k += mark_free(c, p[i], &e[k], "slub_cache_free_bulk"); /* a stopgap is gone, and no part of a batch */
+        if (k == BATCH || i + 1 == n) {
+            cache_put_bulk(c, e, k);
+            k = 0;
         }
-    cache_put_bulk(c, p + first, n - first);
+    }
 }
 
 size_t slub_cache_size(const struct slub_cache *c) { return c->ca_object_bytes; }

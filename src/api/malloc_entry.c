@@ -28,7 +28,7 @@ static __attribute__((constructor(101))) void own_malloc(void) { slub_root.mallo
 
 void *slub_malloc_slow(size_t size);
 
-void *slub_malloc_slow(size_t size) { return alloc_by_size(size, "malloc"); }
+void *slub_malloc_slow(size_t size) { return alloc_by_size(size); }
 
 #if !SLUB_ASM
 EXPORT void *malloc(size_t size) { return slub_malloc_slow(size); }
@@ -41,7 +41,7 @@ EXPORT void free_aligned_sized(void *p, size_t align, size_t size) { (void)align
 EXPORT void *calloc(size_t n, size_t size)
 {
     size_t bytes;
-    return __builtin_mul_overflow(n, size, &bytes) ? fail(ENOMEM) : alloc_zeroed(bytes, "calloc");
+    return __builtin_mul_overflow(n, size, &bytes) ? fail(ENOMEM) : alloc_zeroed(bytes);
 }
 
 EXPORT void *realloc(void *p, size_t size)
@@ -62,39 +62,39 @@ EXPORT void *reallocarray(void *p, size_t n, size_t size)
 }
 
 /* glibc's rule for the calls that do not check: up to the next power of two, EINVAL beyond the largest. */
-static void *aligned(size_t align, size_t size, const char *call)
+static void *aligned(size_t align, size_t size)
 {
     if (align > SIZE_MAX / 2 + 1)
         return fail(EINVAL);
     if (!is_pow2(align))
         align = align == 0 ? 1 : (size_t)1 << (log2_floor(align) + 1);
-    return alloc_aligned(align, size, call);
+    return alloc_aligned(align, size);
 }
 
-EXPORT void *memalign(size_t align, size_t size) { return aligned(align, size, "memalign"); }
-EXPORT void *aligned_alloc(size_t align, size_t size) { return aligned(align, size, "aligned_alloc"); }
+EXPORT void *memalign(size_t align, size_t size) { return aligned(align, size); }
+EXPORT void *aligned_alloc(size_t align, size_t size) { return aligned(align, size); }
 
-EXPORT void *__libc_memalign(size_t align, size_t size) { return aligned(align, size, "memalign"); }
+EXPORT void *__libc_memalign(size_t align, size_t size) { return aligned(align, size); }
 
 EXPORT int posix_memalign(void **out, size_t align, size_t size)
 {
     if (!is_pow2(align) || align % sizeof(void *) != 0)
         return EINVAL;
-    void *p = alloc_aligned(align, size, "posix_memalign");
+    void *p = alloc_aligned(align, size);
     if (p == NULL)
         return ENOMEM; /* errno is set as well, as glibc does */
     *out = p;
     return 0;
 }
 
-EXPORT void *valloc(size_t size) { return alloc_aligned(os_page_size(), size, "valloc"); }
+EXPORT void *valloc(size_t size) { return alloc_aligned(os_page_size(), size); }
 
 EXPORT void *pvalloc(size_t size)
 {
     size_t page = os_page_size();
     if (size > PTRDIFF_MAX - page)
         return fail(ENOMEM);
-    return alloc_aligned(page, round_up(size, page), "pvalloc");
+    return alloc_aligned(page, round_up(size, page));
 }
 
 EXPORT size_t malloc_usable_size(void *p) { return alloc_usable(p, "malloc_usable_size"); }

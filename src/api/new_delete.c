@@ -39,7 +39,7 @@ static void throw_bad_alloc(void)
 
 static void *allocate(size_t size, size_t align)
 {
-    return align == 0 ? alloc_by_size(size, "operator new") : alloc_aligned(align, size, "operator new");
+    return align == 0 ? alloc_by_size(size) : alloc_aligned(align, size);
 }
 
 SLUB_SLOW static void *allocate_or_throw(size_t size, size_t align)

@@ -34,6 +34,7 @@ static void add_counters(struct slub_cache *c, const struct pool_totals *t, uint
     uint64_t fast_f = atomic_load_explicit(&c->ca_free_fast, memory_order_relaxed);
     stat[SLUB_STAT_ALLOC_FASTPATH] = options.stats ? fast_a : SLUB_NOT_COUNTED;
     stat[SLUB_STAT_FREE_FASTPATH] = options.stats ? fast_f : SLUB_NOT_COUNTED;
+    stat[SLUB_STAT_FREE_SLOWPATH] = atomic_load_explicit(&c->ca_free_grown, memory_order_relaxed);
     stat[SLUB_STAT_SHEAF_GROW] = atomic_load_explicit(&c->ca_grown, memory_order_relaxed);
     for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);

@@ -12,15 +12,17 @@
 
 enum { EPOCH_MS = 1000, MAX_SPARES = 8 };
 
+_Static_assert(sizeof(struct sheaf) == SHEAF_HEAD_BYTES, "barn.h");
+
 /* What all barns keep; compared with options.barn_total_bytes. */
 static _Atomic uint64_t total_bytes;
 
-static size_t sheaf_bytes(const struct barn *bn) { return 64u << bn->bn_sheaf_order; }
+static size_t sheaf_bytes(const struct barn *bn) { return (8 * sizeof(struct entry)) << bn->bn_sheaf_order; }
 
 void barn_init(struct barn *bn, size_t stride_bytes, unsigned sheaf_order)
 {
     memset((void *)bn, 0, sizeof *bn);
-    bn->bn_object_bytes = (uint32_t)(stride_bytes + sizeof(void *));
+    bn->bn_object_bytes = (uint32_t)(stride_bytes + sizeof(struct entry));
     bn->bn_sheaf_order = sheaf_order;
     bn->bn_limit_bytes = min_size(BARN_FIRST_BYTES, options.barn_bytes);
 }
@@ -156,18 +158,18 @@ void barn_close_put(struct barn *bn, struct sheaf *sh, size_t k)
     lock_release(&bn->bn_lock);
 }
 
-size_t barn_get(struct barn *bn, void **objs, size_t n)
+size_t barn_get(struct barn *bn, struct entry *e, size_t n)
 {
     struct sheaf *sh = barn_open_filled(bn);
     if (sh == NULL)
         return 0;
     n = min_size(n, sh->sh_n_objs);
-    memcpy(objs, sh->sh_objs + sh->sh_n_objs - n, n * sizeof *objs);
+    memcpy(e, sh->sh_entries + sh->sh_n_objs - n, n * sizeof *e);
     barn_close_taken(bn, sh, n);
     return n;
 }
 
-size_t barn_put(struct barn *bn, void *const *objs, size_t n)
+size_t barn_put(struct barn *bn, const struct entry *e, size_t n)
 {
     size_t done = 0;
     while (done < n) {
@@ -175,7 +177,7 @@ size_t barn_put(struct barn *bn, void *const *objs, size_t n)
         if (sh == NULL)
             break;
         size_t k = min_size(n - done, SHEAF_OBJS(bn->bn_sheaf_order) - sh->sh_n_objs);
-        memcpy(sh->sh_objs + sh->sh_n_objs, objs + done, k * sizeof *objs);
+        memcpy(sh->sh_entries + sh->sh_n_objs, e + done, k * sizeof *e);
         barn_close_put(bn, sh, k);
         done += k;
     }
@@ -189,7 +191,7 @@ static bool is_over(const struct barn *bn, uint64_t now)
 
 bool barn_is_due(struct barn *bn) { return is_over(bn, os_clock_ms()); /* a stale value costs one look */ }
 
-size_t barn_trim(struct barn *bn, void **objs, size_t n)
+size_t barn_trim(struct barn *bn, struct entry *e, size_t n)
 {
     uint64_t now = os_clock_ms();
     lock_acquire(&bn->bn_lock);
@@ -200,7 +202,7 @@ size_t barn_trim(struct barn *bn, void **objs, size_t n)
             uint64_t low = bn->bn_low;
             struct sheaf *sh = bn->bn_top;
             got = min_size(min_size(n, low), sh->sh_n_objs);
-            memcpy(objs, sh->sh_objs + sh->sh_n_objs - got, got * sizeof *objs);
+            memcpy(e, sh->sh_entries + sh->sh_n_objs - got, got * sizeof *e);
             taken_locked(bn, sh, got);
             bn->bn_low = low - got;
             bn->bn_count.bc_trims += got;

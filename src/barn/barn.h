@@ -3,13 +3,13 @@
  * and the slabs.
  *
  * Layer: L5; called by cache, which keeps the barns of a cache and takes from another CPU's when its own is empty. A
- * sheaf is an array of pointers; sheaves change hands between CPUs through here, so an object that is freed on one
- * CPU and allocated on another costs one copy of its pointer.
+ * sheaf is an array of entries; sheaves change hands between CPUs through here, so an object that is freed on one
+ * CPU and allocated on another costs one copy of its entry.
  * The barn is a stack: what came last, and is warm, leaves first. The top sheaf may be partly filled.
  *
  * How much it keeps is learnt: BARN_FIRST_BYTES at first, more by what is wanted again after there was no room for
  * it, at most options.barn_bytes and, with all other barns, options.barn_total_bytes, counting strides and
- * pointers. After each second what stayed at the bottom all that second goes back to slabs.
+ * entries. After each second what stayed at the bottom all that second goes back to slabs.
  * Locking: the barn lock; meta's below it. */
 #ifndef SLUB_BARN_BARN_H
 #define SLUB_BARN_BARN_H
@@ -18,10 +18,12 @@
 
 #include "base/compiler.h"
 #include "base/lock.h"
+#include "slab/entry.h"
 
-/* Objects in a sheaf, by order 0 to SHEAF_MAX_ORDER: sheaves are 64, 128, … 2048 bytes. */
+/* Objects in a sheaf, by order 0 to SHEAF_MAX_ORDER: a sheaf is 8, 16, … 256 entries long, with its head. */
 #define SHEAF_MAX_ORDER 5
-#define SHEAF_OBJS(order) ((8u << (order)) - 2)
+#define SHEAF_OBJS(order) ((8u << (order)) - (unsigned)(SHEAF_HEAD_BYTES / sizeof(struct entry)))
+#define SHEAF_HEAD_BYTES 16
 #define SHEAF_MAX_OBJS SHEAF_OBJS(SHEAF_MAX_ORDER)
 
 #define BARN_FIRST_BYTES (256u << 10)
@@ -29,7 +31,7 @@
 struct sheaf {
     struct sheaf *sh_next;
     uint64_t sh_n_objs;
-    void *sh_objs[];
+    struct entry sh_entries[];
 };
 
 struct barn_counters {
@@ -38,7 +40,7 @@ struct barn_counters {
 
 struct barn {
     struct lock bn_lock;
-    uint32_t bn_object_bytes;  /* stride and pointer [const] */
+    uint32_t bn_object_bytes;  /* stride and entry [const] */
     uint32_t bn_sheaf_order;   /* [const] */
     uint32_t bn_n_spares;
     struct sheaf *bn_top;      /* stack of filled sheaves [lock:bn_lock] */
@@ -75,13 +77,13 @@ SLUB_FAST bool barn_seems_empty(struct barn *bn)
 }
 
 /* Take up to n objects, from one sheaf; 0 when empty. */
-size_t barn_get(struct barn *bn, void **objs, size_t n);
+size_t barn_get(struct barn *bn, struct entry *e, size_t n);
 
 /* Put n objects; returns how many it took, from the front. The caller gives the others to slabs. */
-size_t barn_put(struct barn *bn, void *const *objs, size_t n);
+size_t barn_put(struct barn *bn, const struct entry *e, size_t n);
 
 /* Take up to n objects that were not needed for a second; call after barn_put, until it answers 0. */
-size_t barn_trim(struct barn *bn, void **objs, size_t n);
+size_t barn_trim(struct barn *bn, struct entry *e, size_t n);
 
 /* True when a second has passed since the last look; then barn_trim() may have something. */
 bool barn_is_due(struct barn *bn);

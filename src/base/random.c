@@ -63,13 +63,3 @@ void random_refill(struct random_stream *rs)
     }
     make_block(rs, rs->rs_block);
 }
-
-void random_shuffle(struct random_stream *rs, void **p, size_t n)
-{
-    for (size_t i = n; i > 1; i--) {
-        size_t j = random_below(rs, (uint32_t)i);
-        void *t = p[i - 1];
-        p[i - 1] = p[j];
-        p[j] = t;
-    }
-}

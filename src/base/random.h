@@ -7,6 +7,8 @@
 #ifndef SLUB_BASE_RANDOM_H
 #define SLUB_BASE_RANDOM_H
 
+#include <string.h>
+
 #include "base/compiler.h"
 
 struct random_stream {
@@ -33,7 +35,16 @@ SLUB_FAST uint32_t random_u16(struct random_stream *rs)
 /* Number in [0, n) for n <= 65536. The bias is below n / 65536. */
 SLUB_FAST uint32_t random_below(struct random_stream *rs, uint32_t n) { return (random_u16(rs) * n) >> 16; }
 
-/* Put n pointers in random order (Fisher-Yates). */
-void random_shuffle(struct random_stream *rs, void **p, size_t n);
+/* Put n elements of `bytes`, at most 16, in random order (Fisher-Yates). */
+SLUB_FAST void random_shuffle(struct random_stream *rs, void *array, size_t n, size_t bytes)
+{
+    char *a = array, t[16];
+    for (size_t i = n; i > 1; i--) {
+        size_t j = random_below(rs, (uint32_t)i);
+        memcpy(t, a + (i - 1) * bytes, bytes);
+        memcpy(a + (i - 1) * bytes, a + j * bytes, bytes);
+        memcpy(a + j * bytes, t, bytes);
+    }
+}
 
 #endif

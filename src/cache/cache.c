@@ -3,6 +3,7 @@
 #include "cache/cache.h"
 
 #include "cache/init.h"
+#include "cache/object.h"
 #include "cache/registry.h"
 #include "os/os.h"
 #include "percpu/percpu.h"
@@ -84,13 +85,13 @@ static struct barn *barn_of_others(struct slub_cache *c, unsigned home)
     return NULL;
 }
 
-/* Objects that slow paths move over the stack at a time: half a KiB. */
+/* Objects that slow paths move over the stack at a time: a KiB. */
 enum { CHUNK = 64 };
 
 /* What barns did not need for a second; also those of CPUs that are idle now. */
 static void give_idle(struct slub_cache *c)
 {
-    void *idle[CHUNK];
+    struct entry idle[CHUNK];
     size_t k;
     for (unsigned i = 0; i < n_homes; i++) {
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
@@ -101,12 +102,12 @@ static void give_idle(struct slub_cache *c)
 }
 
 /* To the barn, else to slabs. */
-void cache_put_away(struct slub_cache *c, void *const *objs, size_t n)
+void cache_put_away(struct slub_cache *c, const struct entry *e, size_t n)
 {
     unsigned home = home_here();
-    size_t done = barn_put(barn_get_at(c, home), objs, n);
+    size_t done = barn_put(barn_get_at(c, home), e, n);
     if (done < n)
-        pool_give(&c->ca_pool, home, objs + done, n - done);
+        pool_give(&c->ca_pool, home, e + done, n - done);
 }
 
 static size_t batch_now(struct slub_cache *c, bool *grown)
@@ -117,71 +118,80 @@ static size_t batch_now(struct slub_cache *c, bool *grown)
     return batch;
 }
 
-/* From the barn into the caller's slot; returns one of them, NULL when the barn is empty. */
-static void *refill_from_barn(struct slub_cache *c, struct barn *bn, size_t n)
+static const struct entry nothing;
+
+/* From the barn into the caller's slot; returns one of them, `nothing` when the barn is empty. */
+static struct entry refill_from_barn(struct slub_cache *c, struct barn *bn, size_t n)
 {
     struct sheaf *sh = barn_open_filled(bn);
     if (sh == NULL)
-        return NULL;
+        return nothing;
     n = min_size(n, sh->sh_n_objs) - 1;
-    void **objs = sh->sh_objs + sh->sh_n_objs - 1 - n;
-    void *obj = objs[n];
+    struct entry *e = sh->sh_entries + sh->sh_n_objs - 1 - n;
+    struct entry last = e[n];
     if (n != 0) {
-        size_t k = percpu_push_bulk(c->ca_pool.po_id, objs, n);
+        size_t k = percpu_push_bulk(c->ca_pool.po_id, e, n);
         /* What did not fit any more stays, below the one that leaves. */
         for (size_t i = k; i < n; i++)
-            objs[i - k] = objs[i];
+            e[i - k] = e[i];
         n = k;
     }
     barn_close_taken(bn, sh, n + 1);
-    return obj;
+    return last;
 }
 
-static void *refill_from_slabs(struct slub_cache *c, unsigned home, size_t n)
+static struct entry refill_from_slabs(struct slub_cache *c, unsigned home, size_t n)
 {
-    void *objs[CHUNK];
-    n = pool_take(&c->ca_pool, home, objs, min_size(n, CHUNK));
+    struct entry e[CHUNK];
+    n = pool_take(&c->ca_pool, home, e, min_size(n, CHUNK));
     if (n == 0)
-        return NULL;
+        return nothing;
     n--;
-    size_t done = n != 0 ? percpu_push_bulk(c->ca_pool.po_id, objs, n) : 0;
+    size_t done = n != 0 ? percpu_push_bulk(c->ca_pool.po_id, e, n) : 0;
     if (unlikely(done < n))
-        cache_put_away(c, objs + done, n - done);
-    return objs[n];
+        cache_put_away(c, e + done, n - done);
+    return e[n];
 }
 
-static void *try_shared_slot(struct slub_cache *c)
+static bool try_shared_slot(struct slub_cache *c, struct entry *e)
 {
-    void *obj = percpu_pop(c->ca_pool.po_id);
-    if (obj != NULL && options.stats)
+    if (percpu_pop_bulk(c->ca_pool.po_id, e, 1) != 1)
+        return false;
+    if (options.stats)
         atomic_fetch_add_explicit(&c->ca_alloc_fast, 1, memory_order_relaxed);
-    return obj;
+    return true;
 }
 
-void *cache_take(struct slub_cache *c)
+static struct entry take(struct slub_cache *c)
 {
-    void *obj;
+    struct entry e;
     bool grown;
-    init_gate_check();
-    if (percpu_backend() != BACKEND_RSEQ && (obj = try_shared_slot(c)) != NULL)
-        return obj;
+    if (percpu_backend() != BACKEND_RSEQ && try_shared_slot(c, &e))
+        return e;
     unsigned home = home_here();
     struct barn *bn = barn_get_at(c, home);
     size_t batch = batch_now(c, &grown);
-    obj = refill_from_barn(c, bn, batch);
-    if (obj != NULL)
-        return obj;
+    e = refill_from_barn(c, bn, batch);
+    if (e.en_obj != NULL)
+        return e;
     struct barn *other = barn_of_others(c, home);
-    obj = other != NULL ? refill_from_barn(c, other, batch) : NULL;
-    if (obj != NULL)
-        return obj;
+    e = other != NULL ? refill_from_barn(c, other, batch) : nothing;
+    if (e.en_obj != NULL)
+        return e;
     barn_learn(bn);
     return refill_from_slabs(c, home, batch);
 }
 
-static bool put_shared_slot(struct slub_cache *c, void *obj)
+void *cache_take(struct slub_cache *c)
 {
-    if (!percpu_push(c->ca_pool.po_id, obj))
+    init_gate_check();
+    struct entry e = take(c);
+    return e.en_obj != NULL ? object_hand_out(e) : NULL;
+}
+
+static bool put_shared_slot(struct slub_cache *c, struct entry e)
+{
+    if (percpu_push_bulk(c->ca_pool.po_id, &e, 1) != 1)
         return false;
     if (options.stats)
         atomic_fetch_add_explicit(&c->ca_free_fast, 1, memory_order_relaxed);
@@ -191,74 +201,88 @@ static bool put_shared_slot(struct slub_cache *c, void *obj)
 /* A batch of the caller's slot to slabs, when the barn has no room. */
 static void flush_to_slabs(struct slub_cache *c, unsigned home, size_t n)
 {
-    void *objs[CHUNK];
-    n = percpu_pop_bulk(c->ca_pool.po_id, objs, min_size(n, CHUNK));
+    struct entry e[CHUNK];
+    n = percpu_pop_bulk(c->ca_pool.po_id, e, min_size(n, CHUNK));
     if (n != 0)
-        pool_give(&c->ca_pool, home, objs, n);
+        pool_give(&c->ca_pool, home, e, n);
 }
 
-void cache_put(struct slub_cache *c, void *obj)
+void cache_put(struct slub_cache *c, struct entry e)
 {
     uint32_t id = c->ca_pool.po_id;
     bool grown;
     init_gate_check();
-    if (percpu_backend() != BACKEND_RSEQ && put_shared_slot(c, obj))
+    if (percpu_backend() != BACKEND_RSEQ && put_shared_slot(c, e))
         return;
     size_t batch = batch_now(c, &grown);
-    if (grown && percpu_push(id, obj))
+    if (grown && percpu_push_bulk(id, &e, 1) == 1) {
+        atomic_fetch_add_explicit(&c->ca_free_grown, 1, memory_order_relaxed);
         return;
+    }
     unsigned home = home_here();
     struct barn *bn = barn_get_at(c, home);
     struct sheaf *sh = barn_open_room(bn, batch);
     if (sh != NULL) {
         size_t n = min_size(batch, SHEAF_OBJS(bn->bn_sheaf_order) - sh->sh_n_objs);
-        barn_close_put(bn, sh, percpu_pop_bulk(id, sh->sh_objs + sh->sh_n_objs, n));
+        barn_close_put(bn, sh, percpu_pop_bulk(id, sh->sh_entries + sh->sh_n_objs, n));
     } else {
         flush_to_slabs(c, home, batch);
     }
-    if (!percpu_push(id, obj))
-        cache_put_away(c, &obj, 1);
+    if (percpu_push_bulk(id, &e, 1) != 1)
+        cache_put_away(c, &e, 1);
     if (barn_is_due(bn))
         give_idle(c);
 }
 
-size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n)
+/* Past the caller's slot. */
+static size_t take_kept(struct slub_cache *c, unsigned home, struct entry *e, size_t n)
 {
-    unsigned home = home_here();
     struct barn *bn = barn_get_at(c, home), *other;
-    init_gate_check();
-    size_t got = n != 0 ? percpu_pop_bulk(c->ca_pool.po_id, objs, n) : 0;
-    while (got < n) {
-        size_t k = barn_get(bn, objs + got, n - got);
-        if (k == 0 && (other = barn_of_others(c, home)) != NULL)
-            k = barn_get(other, objs + got, n - got);
-        if (k == 0) {
-            barn_learn(bn);
-            k = pool_take(&c->ca_pool, home, objs + got, n - got);
-        }
-        if (k == 0)
-            break;
-        got += k;
+    size_t k = barn_get(bn, e, n);
+    if (k == 0 && (other = barn_of_others(c, home)) != NULL)
+        k = barn_get(other, e, n);
+    if (k == 0) {
+        barn_learn(bn);
+        k = pool_take(&c->ca_pool, home, e, n);
     }
-    return got;
+    return k;
 }
 
-void cache_put_bulk(struct slub_cache *c, void *const *objs, size_t n)
+size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n)
+{
+    struct entry e[CHUNK];
+    unsigned home = home_here();
+    bool slot_has = true;
+    init_gate_check();
+    for (size_t got = 0, k; got < n;) {
+        size_t want = min_size(n - got, CHUNK);
+        k = slot_has ? percpu_pop_bulk(c->ca_pool.po_id, e, want) : 0;
+        slot_has = k == want;
+        if (k == 0 && (k = take_kept(c, home, e, want)) == 0)
+            return got;
+        for (size_t i = 0; i < k; i++)
+            objs[got + i] = object_hand_out(e[i]);
+        got += k;
+    }
+    return n;
+}
+
+void cache_put_bulk(struct slub_cache *c, const struct entry *e, size_t n)
 {
     bool grown;
     init_gate_check();
-    size_t done = n != 0 ? percpu_push_bulk(c->ca_pool.po_id, objs, n) : 0;
+    size_t done = n != 0 ? percpu_push_bulk(c->ca_pool.po_id, e, n) : 0;
     if (done < n) {
         batch_now(c, &grown);
-        cache_put_away(c, objs + done, n - done);
+        cache_put_away(c, e + done, n - done);
     }
 }
 
-void cache_sink(unsigned id, void **objs, size_t n)
+void cache_sink(unsigned id, struct entry *e, size_t n)
 {
     struct slub_cache *c = registry_get(id);
     if (c != NULL)
-        pool_give(&c->ca_pool, home_here(), objs, n);
+        pool_give(&c->ca_pool, home_here(), e, n);
 }
 
 bool cache_drain(struct slub_cache *c, bool close)
@@ -266,12 +290,12 @@ bool cache_drain(struct slub_cache *c, bool close)
     bool ok = percpu_drain(c->ca_pool.po_id, close, cache_sink) == 0;
     for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
-        void *objs[CHUNK];
+        struct entry e[CHUNK];
         size_t n;
         if (bn == NULL)
             continue;
-        while ((n = barn_get(bn, objs, CHUNK)) != 0)
-            pool_give(&c->ca_pool, i, objs, n);
+        while ((n = barn_get(bn, e, CHUNK)) != 0)
+            pool_give(&c->ca_pool, i, e, n);
         barn_drop_spares(bn);
     }
     return ok;

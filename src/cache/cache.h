@@ -8,7 +8,7 @@
  *     free    slot full → a batch out of the slot into the barn → no room there: into the pool
  *
  * Batches grow with use: a slot that misses often gets twice the room (percpu_batch). The callers own the
- * state bytes: what enters cache_put() is marked free, what leaves cache_take() is not marked live yet. */
+ * state bytes of what enters cache_put(): it is marked free. What leaves cache_take() is marked live. */
 #ifndef SLUB_CACHE_CACHE_H
 #define SLUB_CACHE_CACHE_H
 
@@ -27,7 +27,7 @@ struct slub_cache {
     struct barn ca_barn0;
     struct barn *_Atomic ca_barn[POOL_MAX_HOMES]; /* by home; 0 is there from the start */
     _Atomic uint64_t ca_alloc_fast, ca_free_fast; /* slab_stats=1 */
-    _Atomic uint64_t ca_grown;
+    _Atomic uint64_t ca_grown, ca_free_grown; /* slots that got more room, and those by a free */
     char ca_name[CACHE_NAME_MAX]; /* empty for size classes: made from the size when asked */
 };
 
@@ -38,18 +38,18 @@ void cache_init_machine(void);
 void cache_init(struct slub_cache *c, uint32_t id, const struct geometry *g, size_t object_bytes,
                 size_t align_bytes, unsigned sheaf_capacity);
 
-/* One free object, or NULL when memory is out. Not marked live. */
+/* One object, marked live; NULL when memory is out. */
 void *cache_take(struct slub_cache *c);
 
 /* Take back one object that is marked free. */
-void cache_put(struct slub_cache *c, void *obj);
+void cache_put(struct slub_cache *c, struct entry e);
 
-/* Up to n objects; fewer only when memory is out. */
+/* Up to n objects, marked live; fewer only when memory is out. */
 size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n);
-void cache_put_bulk(struct slub_cache *c, void *const *objs, size_t n);
+void cache_put_bulk(struct slub_cache *c, const struct entry *e, size_t n);
 
 /* Past the caller's slot, into the barn or slabs. */
-void cache_put_away(struct slub_cache *c, void *const *objs, size_t n);
+void cache_put_away(struct slub_cache *c, const struct entry *e, size_t n);
 
 /* Empty the slots of all CPUs and the barns into the slabs. False when a CPU could not be drained. `close`:
  * nobody may use the cache afterwards. */
@@ -65,6 +65,6 @@ void cache_lock_all(struct slub_cache *c);
 void cache_unlock_all(struct slub_cache *c);
 
 /* percpu_sink that gives objects to the slabs of their cache. */
-void cache_sink(unsigned id, void **objs, size_t n);
+void cache_sink(unsigned id, struct entry *e, size_t n);
 
 #endif

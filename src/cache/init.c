@@ -157,8 +157,9 @@ static void give_late(void *p)
 {
     struct object ob;
     object_find(p, &ob);
+    struct entry e = entry_make(p, ob.ob_state);
     if (ob.ob_cache != NULL)
-        cache_put_away(ob.ob_cache, &p, 1);
+        cache_put_away(ob.ob_cache, &e, 1);
     else if (!large_free(p))
         object_report(&ob, "free", p);
 }
@@ -189,7 +190,7 @@ static void rekey_one(struct slub_cache *c, void *unused) { (void)unused, pool_r
 
 /* What the parent had at hand in the order in which it will use it: mix it, and keep it at hand here too. Barns are
  * a few pages, where slabs would be many; each written page is a copy. */
-static void adopt_sink(unsigned id, void **objs, size_t n)
+static void adopt_sink(unsigned id, struct entry *e, size_t n)
 {
     static struct random_stream rs; /* by the only thread that adopts */
     uint8_t seed[32];
@@ -198,8 +199,8 @@ static void adopt_sink(unsigned id, void **objs, size_t n)
         return;
     entropy_seed(seed);
     random_seed(&rs, seed);
-    random_shuffle(&rs, objs, n);
-    cache_put_away(c, objs, n);
+    random_shuffle(&rs, e, n, sizeof *e);
+    cache_put_away(c, e, n);
 }
 
 static void fork_prepare(void)

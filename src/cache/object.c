@@ -80,22 +80,21 @@ size_t object_usable(const struct object *ob)
     return ob->ob_cache->ca_pool.po_geometry.stride_bytes;
 }
 
-void object_mark_live(void *obj, const char *call)
+void object_report_popped(void *p)
+{
+    struct object ob;
+    object_find(p, &ob);
+    object_report(&ob, "malloc", p);
+}
+
+void *object_hand_out(struct entry e)
 {
 #if SLUB_STATE
-    gmap_entry e = gmap_get(gmap_granule(obj));
-    uint8_t *state = (uint8_t *)gmap_owner(e) +
-                     ((uint64_t)slab_offset(obj) * slub_class_geometry[gmap_id(e)].recip >> 32);
-    if (unlikely(*state != 0)) {
-        struct object ob;
-        object_find(obj, &ob);
-        object_report(&ob, call, obj);
-    }
-    *state = 1;
-#else
-    (void)obj;
-    (void)call;
+    if (unlikely(*e.en_state != 0))
+        object_report_popped(e.en_obj);
+    *e.en_state = 1;
 #endif
+    return e.en_obj;
 }
 
 bool object_mark_free(struct object *ob)

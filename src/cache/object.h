@@ -38,8 +38,10 @@ SLUB_FAST bool object_is_block(const struct object *ob)
 /* Usable bytes of such a block. */
 size_t object_usable(const struct object *ob);
 
-/* Mark an object that cache_take() returned; reports one that is live already. */
-void object_mark_live(void *obj, const char *call);
+/* Mark an object live that leaves for the program. One that is live already was freed twice at once by two threads,
+ * and is reported. */
+void *object_hand_out(struct entry e);
+SLUB_SLOW void object_report_popped(void *p);
 
 /* Mark a live object free. False, and then it is OBJECT_FREE, when another thread did. */
 bool object_mark_free(struct object *ob);

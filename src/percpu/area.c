@@ -10,15 +10,17 @@
 enum { MISSES_TO_GROW = 4, MISSES_TO_GROW_DEAR = 48 };
 
 _Static_assert(sizeof(struct slot) == 8, "layout.h");
+_Static_assert(sizeof(struct entry) == 8 * ENTRY_WORDS, "layout.h");
+_Static_assert(PERCPU_FIRST_WORD % ENTRY_WORDS == 0, "layout.h");
 _Static_assert(offsetof(struct slot, so_pos) == SLOT_POS, "layout.h");
 _Static_assert(offsetof(struct slot, so_begin) == SLOT_BEGIN, "layout.h");
 _Static_assert(PERCPU_ROOMS == PERCPU_ENDS + 4 * SLUB_MAX_CACHES, "layout.h");
 _Static_assert(PERCPU_HEAD == PERCPU_ROOMS + sizeof(struct room) * SLUB_MAX_CACHES, "layout.h");
 _Static_assert(sizeof(struct area_head) <= 8 * PERCPU_FIRST_WORD - PERCPU_HEAD, "layout.h");
 
-static uint32_t array_words(unsigned order) { return 16u << order; }
+static uint32_t array_words(unsigned order) { return (16u << order) * ENTRY_WORDS; }
 
-uint32_t array_end(uint32_t begin, unsigned order) { return begin + 2 * SHEAF_OBJS(order); }
+uint32_t array_end(uint32_t begin, unsigned order) { return begin + 2 * SHEAF_OBJS(order) * ENTRY_WORDS; }
 
 unsigned room_capacity(const struct room *r)
 {
@@ -49,7 +51,7 @@ uint32_t area_take_array(char *area, unsigned order)
     struct area_head *h = area_head(area);
     uint32_t at = h->ah_free[order], next = slot_load(&h->ah_next);
     if (at != 0) {
-        h->ah_free[order] = (uint32_t)(uintptr_t)area_words(area)[at];
+        h->ah_free[order] = (uint32_t)(uintptr_t)area_entry(area, at)->en_obj;
     } else if (next + array_words(order) <= PERCPU_END_WORD) {
         at = next;
         atomic_store_explicit(&h->ah_next, next + array_words(order), memory_order_relaxed);
@@ -60,7 +62,7 @@ uint32_t area_take_array(char *area, unsigned order)
 void area_give_array(char *area, unsigned order, uint32_t at)
 {
     struct area_head *h = area_head(area);
-    area_words(area)[at] = (void *)(uintptr_t)h->ah_free[order];
+    area_entry(area, at)->en_obj = (void *)(uintptr_t)h->ah_free[order];
     h->ah_free[order] = at;
 }
 
@@ -84,34 +86,35 @@ bool area_grow_slot(char *area, unsigned id, unsigned order)
     if (to == 0)
         return false;
     if (old_order != 0) {
-        memcpy(area_words(area) + to, area_words(area) + begin, n * sizeof(void *));
+        memcpy(area_entry(area, to), area_entry(area, begin), n * sizeof(struct entry));
         area_give_array(area, old_order - 1, begin);
     }
-    atomic_store_explicit(&s->so_pos, to + n, memory_order_relaxed);
+    atomic_store_explicit(&s->so_pos, to + n * ENTRY_WORDS, memory_order_relaxed);
     atomic_store_explicit(&s->so_begin, to, memory_order_relaxed);
     atomic_store_explicit(area_end(area, id), array_end(to, order), memory_order_relaxed);
     area_note_array(area, id, order);
     return true;
 }
 
-size_t area_push_bulk(char *area, unsigned id, void *const *objs, size_t n)
+size_t area_push_bulk(char *area, unsigned id, const struct entry *e, size_t n)
 {
     struct slot *s = area_slot(area, id);
     uint32_t pos = slot_load(&s->so_pos), end = slot_load(area_end(area, id));
     if (pos >= end)
         return 0;
-    n = min_size(n, end - pos);
-    memcpy(area_words(area) + pos, objs, n * sizeof *objs);
-    atomic_store_explicit(&s->so_pos, (uint32_t)(pos + n), memory_order_release);
+    n = min_size(n, (end - pos) / ENTRY_WORDS);
+    memcpy(area_entry(area, pos), e, n * sizeof *e);
+    atomic_store_explicit(&s->so_pos, (uint32_t)(pos + n * ENTRY_WORDS), memory_order_release);
     return n;
 }
 
-size_t area_pop_bulk(char *area, unsigned id, void **objs, size_t n)
+size_t area_pop_bulk(char *area, unsigned id, struct entry *e, size_t n)
 {
     struct slot *s = area_slot(area, id);
     uint32_t pos = slot_load(&s->so_pos);
     n = min_size(n, slot_n_objs(s));
-    memcpy(objs, area_words(area) + pos - n, n * sizeof *objs);
-    atomic_store_explicit(&s->so_pos, (uint32_t)(pos - n), memory_order_release);
+    pos -= (uint32_t)n * ENTRY_WORDS;
+    memcpy(e, area_entry(area, pos), n * sizeof *e);
+    atomic_store_explicit(&s->so_pos, pos, memory_order_release);
     return n;
 }

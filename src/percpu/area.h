@@ -8,8 +8,9 @@
 
 #include "base/lock.h"
 #include "percpu/layout.h"
+#include "slab/entry.h"
 
-/* Orders of arrays: 16 << order words, of which 2 * SHEAF_OBJS(order) are used. */
+/* Orders of arrays: 16 << order entries, of which 2 * SHEAF_OBJS(order) are used. */
 #define AREA_N_ORDERS 6
 
 #define SLOT_CLOSED_BEGIN UINT32_MAX
@@ -35,7 +36,10 @@ struct area_head {
     uint32_t ah_free[AREA_N_ORDERS]; /* first free array of each order, linked by their first word; 0: none */
 };
 
-SLUB_FAST void **area_words(char *area) { return (void **)(void *)area; }
+SLUB_FAST struct entry *area_entry(char *area, uint32_t word)
+{
+    return (struct entry *)(void *)(area + 8 * (size_t)word);
+}
 SLUB_FAST struct slot *area_slot(char *area, unsigned id) { return (struct slot *)(void *)area + id; }
 SLUB_FAST _Atomic uint32_t *area_end(char *area, unsigned id)
 {
@@ -68,7 +72,7 @@ SLUB_FAST bool area_is_used(char *area)
 SLUB_FAST uint32_t slot_n_objs(const struct slot *s)
 {
     uint32_t pos = slot_load(&s->so_pos), begin = slot_load(&s->so_begin);
-    return pos > begin ? pos - begin : 0;
+    return pos > begin ? (pos - begin) / ENTRY_WORDS : 0;
 }
 
 /* Room of a slot, open or closed. */
@@ -92,8 +96,8 @@ void area_give_array(char *area, unsigned order, uint32_t at);
 void area_note_array(char *area, unsigned id, unsigned order);
 
 /* Moves in an area that the caller owns. */
-size_t area_push_bulk(char *area, unsigned id, void *const *objs, size_t n);
-size_t area_pop_bulk(char *area, unsigned id, void **objs, size_t n);
+size_t area_push_bulk(char *area, unsigned id, const struct entry *e, size_t n);
+size_t area_pop_bulk(char *area, unsigned id, struct entry *e, size_t n);
 
 /* Give a slot of an area that the caller owns an array of `order`. False when the area is full. */
 bool area_grow_slot(char *area, unsigned id, unsigned order);

@@ -5,22 +5,27 @@
 
 #include "region/layout.h"
 
-/* One area per CPU (or thread, or shard), 256 KiB of address space:
+/* One area per CPU (or thread, or shard), 512 KiB of address space, 256 in fast mode:
  *
- *     byte 0             32768              49152               57344          57408 …           262144
- *     | slots, 8 bytes   | ends, 4 bytes    | rooms, 2 bytes    | struct       | arrays of object |
- *     | a cache          | a cache          | a cache           | area_head    | pointers         |
+ *     byte 0             32768              49152               57344          57408 …           524288
+ *     | slots, 8 bytes   | ends, 4 bytes    | rooms, 2 bytes    | struct       | arrays of entries |
+ *     | a cache          | a cache          | a cache           | area_head    | (slab/entry.h)    |
  *
  * Slot and end say where in the area the sheaf of a cache is, in words of 8 bytes:
  *
  *     slot:  | pos (4 bytes) | begin (4 bytes) |        end:  | end (4 bytes) |
  *
- * Objects are at words [begin, pos); there is room up to `end`. Pop needs pos > begin, push needs pos < end.
+ * Entries are at words [begin, pos); there is room up to `end`. Pop needs pos > begin, push needs pos < end.
  * begin = 0xffffffff is closed for pop, end = 0 closed for push, whatever pos is; all zero is both.
  *
  * pos has 32 bits although 16 would do: a 16-bit store that is loaded again costs 1.2 cycles per call on Zen 5,
  * where a 32-bit one is forwarded for free (docs/adr/0002). */
-#define PERCPU_SHIFT 18
+#if SLUB_STATE
+#define ENTRY_WORDS 2 /* the object, and the address of its state byte */
+#else
+#define ENTRY_WORDS 1
+#endif
+#define PERCPU_SHIFT (17 + ENTRY_WORDS)
 #define PERCPU_BYTES (1 << PERCPU_SHIFT)
 #define PERCPU_ENDS (8 * SLUB_MAX_CACHES)
 #define PERCPU_ROOMS (12 * SLUB_MAX_CACHES)
@@ -42,10 +47,6 @@
 #define SIZE_SMALL_MAX 1024
 #define SIZE_MID_SHIFT 7
 #define SIZE_CLASS_MAX 32768
-
-/* struct class_geometry: what the free path checks with */
-#define CLASS_STRIDE 0
-#define CLASS_RECIP 4
 
 /* struct slub_cache begins with its id. */
 #define CACHE_ID 0

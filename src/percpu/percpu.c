@@ -86,26 +86,18 @@ unsigned percpu_cpu(void)
     return cpu;
 }
 
-void *percpu_pop(unsigned id)
-{
-    void *obj = NULL;
-    return percpu_pop_bulk(id, &obj, 1) == 1 ? obj : NULL;
-}
-
-bool percpu_push(unsigned id, void *obj) { return percpu_push_bulk(id, &obj, 1) == 1; }
-
-size_t percpu_push_bulk(unsigned id, void *const *objs, size_t n)
+size_t percpu_push_bulk(unsigned id, const struct entry *e, size_t n)
 {
     if (percpu.backend == BACKEND_RSEQ)
-        return percpu_rseq_push_bulk(id, objs, n);
-    return shared_push_bulk(id, objs, n);
+        return percpu_rseq_push_bulk(id, e, n);
+    return shared_push_bulk(id, e, n);
 }
 
-size_t percpu_pop_bulk(unsigned id, void **objs, size_t n)
+size_t percpu_pop_bulk(unsigned id, struct entry *e, size_t n)
 {
     if (percpu.backend == BACKEND_RSEQ)
-        return percpu_rseq_pop_bulk(id, objs, n);
-    return shared_pop_bulk(id, objs, n);
+        return percpu_rseq_pop_bulk(id, e, n);
+    return shared_pop_bulk(id, e, n);
 }
 
 /* Give the caller's slot its first array, or one of twice the room. The end is closed first, so that the commit
@@ -172,11 +164,11 @@ static bool rseq_drain_slot_locked(char *area, unsigned id, bool close, percpu_s
         atomic_store_explicit(area_end(area, id), end, memory_order_seq_cst);
         return false;
     }
-    void **objs = area_words(area) + begin;
-    size_t n = slot_load(&s->so_pos) - begin;
+    struct entry *e = area_entry(area, begin);
+    size_t n = (slot_load(&s->so_pos) - begin) / ENTRY_WORDS;
     /* The sink may take metadata but never comes back here, so the array may be lent to it. */
     for (size_t i = 0; i < n; i += PERCPU_CHUNK)
-        sink(id, objs + i, min_size(n - i, PERCPU_CHUNK));
+        sink(id, e + i, min_size(n - i, PERCPU_CHUNK));
     if (close) {
         /* All zero is how a slot begins: closed, without an array. */
         area_give_array(area, room_order(r) - 1, begin);
@@ -286,10 +278,10 @@ static void rseq_adopt_locked(percpu_sink *sink)
         if (!area_is_used(area))
             continue;
         for (unsigned id = GMAP_FIRST_CACHE; id < area_head(area)->ah_end_id; id++) {
-            void *objs[PERCPU_CHUNK];
+            struct entry e[PERCPU_CHUNK];
             size_t n;
-            while ((n = area_pop_bulk(area, id, objs, PERCPU_CHUNK)) != 0)
-                sink(id, objs, n);
+            while ((n = area_pop_bulk(area, id, e, PERCPU_CHUNK)) != 0)
+                sink(id, e, n);
         }
     }
     slub_hot.rseq_cs_offset = percpu.cs_offset;

@@ -31,11 +31,11 @@
 
 enum percpu_backend { BACKEND_NONE, BACKEND_RSEQ, BACKEND_THREAD, BACKEND_LOCK };
 
-/* Objects that leave an area at a time: half a KiB of stack. */
+/* Objects that leave an area at a time: a KiB of stack. */
 #define PERCPU_CHUNK 64
 
 /* Called with objects that leave a slot; they are the callee's now. */
-typedef void percpu_sink(unsigned id, void **objs, size_t n);
+typedef void percpu_sink(unsigned id, struct entry *e, size_t n);
 
 /* How many bytes the area of all CPUs needs; asked before the reservation is made. */
 size_t percpu_area_bytes(void);
@@ -53,13 +53,9 @@ const char *percpu_index_name(void);
 /* The CPU the caller runs on at this moment; 0 where that is unknown. */
 unsigned percpu_cpu(void);
 
-/* Take one object, or put one; the slow path of the back ends without assembly. NULL, false: empty, full. */
-void *percpu_pop(unsigned id);
-bool percpu_push(unsigned id, void *obj);
-
 /* Move up to n objects into or out of the caller's slot; returns how many. Out: the latest. */
-size_t percpu_push_bulk(unsigned id, void *const *objs, size_t n);
-size_t percpu_pop_bulk(unsigned id, void **objs, size_t n);
+size_t percpu_push_bulk(unsigned id, const struct entry *e, size_t n);
+size_t percpu_pop_bulk(unsigned id, struct entry *e, size_t n);
 
 /* Objects to move at a time now: half the room of the caller's slot, at least 1. Counts a miss; after some
  * misses the slot gets twice the room, soon up to sheaves of `cheap_order` (see SHEAF_OBJS), late up to `max_order`.

@@ -76,7 +76,7 @@ bool percpu_rseq_init(bool by_cid, const char **index_name)
 
 unsigned percpu_rseq_where(void) { return 0; }
 unsigned percpu_rseq_cpu(void) { return 0; }
-size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n) { return (void)id, (void)objs, (void)n, 0; }
-size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n) { return (void)id, (void)objs, (void)n, 0; }
+size_t percpu_rseq_push_bulk(unsigned id, const struct entry *e, size_t n) { return (void)id, (void)e, (void)n, 0; }
+size_t percpu_rseq_pop_bulk(unsigned id, struct entry *e, size_t n) { return (void)id, (void)e, (void)n, 0; }
 int percpu_rseq_move_slot(unsigned cpu, unsigned id, unsigned to) { return (void)cpu, (void)id, (void)to, 0; }
 #endif

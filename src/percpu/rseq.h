@@ -9,11 +9,12 @@
  *   operation   checks                     stores before the commit     commit
  *   ----------------------------------------------------------------------------------------------
  *   pop         pos > begin                –                            pos = pos - 1
- *   push        pos < end                  object at pos                pos = pos + 1
+ *   push        pos < end                  entry at pos                 pos = pos + 1
  *   pop_bulk    pos > begin                copies to the caller         pos = pos - k
- *   push_bulk   pos < end                  k objects from pos on        pos = pos + k
- *   move_slot   area is `cpu`, pos >= begin  objects into the new array  pos and begin, as one word
+ *   push_bulk   pos < end                  k entries from pos on        pos = pos + k
+ *   move_slot   area is `cpu`, pos >= begin  entries into the new array  pos and begin, as one word
  *
+ * Positions count entries here, words in the slot.
  * The area that the fast path writes its descriptor to is the one that libc registered; where there is none,
  * hot.rseq_*_offset point into 16 bytes of our own thread-local storage, and the area numbered 0 there is one
  * of zeros, in which every slot is closed. */
@@ -21,10 +22,11 @@
 #define SLUB_PERCPU_RSEQ_H
 
 #include "base/compiler.h"
+#include "slab/entry.h"
 
 /* n is not 0. */
-size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n);
-size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n);
+size_t percpu_rseq_push_bulk(unsigned id, const struct entry *e, size_t n);
+size_t percpu_rseq_pop_bulk(unsigned id, struct entry *e, size_t n);
 
 /* Move the slot of `id` on `cpu`, if the caller runs there, to the array at word `to`, with what is in it. The end
  * must be closed before and opened after. 1, or 0 when the caller runs elsewhere or the slot is closed for pop. */

@@ -54,10 +54,10 @@ static void thread_ends(void *record)
     own = THREAD_NONE; /* later destructors may allocate and free; they get nothing of their own again */
     lock_acquire(&area_head(ta->ta_area)->ah_lock);
     for (unsigned id = GMAP_FIRST_CACHE; id < area_head(ta->ta_area)->ah_end_id; id++) {
-        void *objs[PERCPU_CHUNK];
+        struct entry e[PERCPU_CHUNK];
         size_t n;
-        while ((n = area_pop_bulk(ta->ta_area, id, objs, PERCPU_CHUNK)) != 0)
-            shared.sink(id, objs, n);
+        while ((n = area_pop_bulk(ta->ta_area, id, e, PERCPU_CHUNK)) != 0)
+            shared.sink(id, e, n);
     }
     lock_release(&area_head(ta->ta_area)->ah_lock);
     lock_acquire(&shared.areas_lock);
@@ -131,22 +131,22 @@ static char *area_hold(void)
 
 static void area_let_go(char *area) { lock_release(&area_head(area)->ah_lock); }
 
-size_t shared_push_bulk(unsigned id, void *const *objs, size_t n)
+size_t shared_push_bulk(unsigned id, const struct entry *e, size_t n)
 {
     char *area = area_hold();
     if (area == NULL)
         return 0;
-    n = area_push_bulk(area, id, objs, n);
+    n = area_push_bulk(area, id, e, n);
     area_let_go(area);
     return n;
 }
 
-size_t shared_pop_bulk(unsigned id, void **objs, size_t n)
+size_t shared_pop_bulk(unsigned id, struct entry *e, size_t n)
 {
     char *area = area_hold();
     if (area == NULL)
         return 0;
-    n = area_pop_bulk(area, id, objs, n);
+    n = area_pop_bulk(area, id, e, n);
     area_let_go(area);
     return n;
 }
@@ -191,10 +191,10 @@ static void drain_area(char *area, void *arg)
 {
     const struct drain *d = arg;
     for (unsigned id = d->first; id < min_size(d->end, area_head(area)->ah_end_id); id++) {
-        void *objs[PERCPU_CHUNK];
+        struct entry e[PERCPU_CHUNK];
         size_t n;
-        while ((n = area_pop_bulk(area, id, objs, PERCPU_CHUNK)) != 0)
-            d->sink(id, objs, n);
+        while ((n = area_pop_bulk(area, id, e, PERCPU_CHUNK)) != 0)
+            d->sink(id, e, n);
     }
 }
 

@@ -14,8 +14,8 @@ void shared_init(char *areas, unsigned n_areas);
 /* Give threads areas of their own from now on; `sink` gets what is in them when the thread ends. */
 bool shared_init_threads(percpu_sink *sink);
 
-size_t shared_push_bulk(unsigned id, void *const *objs, size_t n);
-size_t shared_pop_bulk(unsigned id, void **objs, size_t n);
+size_t shared_push_bulk(unsigned id, const struct entry *e, size_t n);
+size_t shared_pop_bulk(unsigned id, struct entry *e, size_t n);
 size_t shared_batch(unsigned id, unsigned cheap_order, unsigned max_order, bool *grown);
 unsigned shared_drain(unsigned first, unsigned end, percpu_sink *sink);
 uint64_t shared_n_objs(unsigned id);

@@ -35,7 +35,10 @@ int geometry_compute(struct geometry *g, size_t size, size_t align, const struct
 
 /* Index of the object that contains the offset of a start. For offsets that are multiples of the stride the
  * result is exact: with recip = ceil(2^32 / stride), k * stride * recip = k * 2^32 + k * e with e < stride, and
- * k * e < 2^16. For others it may be off by one only where a start test fails anyway. */
+ * k * e < 2^16. For others it may be off by one only where a start test fails anyway.
+ * The low half of the product is the start test of the fast path: at a distance r from a start it is k * e + r * recip,
+ * which is below recip for r = 0, since recip >= 2^17 (one object of up to 32 KiB) or k = 0, and from recip to 2^32 - 1
+ * for the others, since (stride - 1) * recip = 2^32 + e - recip. */
 SLUB_FAST uint32_t geometry_index(const struct geometry *g, uint32_t offset)
 {
     return (uint32_t)((uint64_t)offset * g->recip >> 32);

@@ -241,5 +241,5 @@ void pool_tear_down(struct pool *pool)
             meta_free(ph, sizeof *ph);
         atomic_store(&pool->po_home[i], NULL);
     }
-    slub_class_geometry[pool->po_id].stride = slub_class_geometry[pool->po_id].recip = 0;
+    slub_recip[pool->po_id] = 0;
 }

@@ -15,7 +15,7 @@
 
 enum { POPULATE_FROM = 12 }; /* slabs */
 
-struct class_geometry slub_class_geometry[SLUB_MAX_CACHES] SLUB_ALIGNED(64);
+uint32_t slub_recip[SLUB_MAX_CACHES] SLUB_ALIGNED(64);
 bool (*pool_relief)(struct pool *asker, enum pool_relief what);
 unsigned pool_n_nodes = 1;
 
@@ -39,8 +39,7 @@ void pool_init(struct pool *pool, uint32_t id, const struct geometry *g)
     pool->po_random_strong = options.freelist_random == RANDOM_STRONG;
     home_init(&pool->po_home0, pool->po_random_strong);
     atomic_store_explicit(&pool->po_home[0], &pool->po_home0, memory_order_release);
-    slub_class_geometry[id].stride = g->stride_bytes;
-    slub_class_geometry[id].recip = g->recip;
+    slub_recip[id] = g->recip;
 }
 
 /* The lists of a home, made at first use; home 0 when there is no memory for them. */
@@ -147,7 +146,7 @@ static void count_new_locked(struct pool_home *ph, bool fell_back)
 }
 
 /* When memory is out: objects of slabs that stay where they are. */
-static size_t take_elsewhere(struct pool *pool, unsigned home, void **out, size_t n)
+static size_t take_elsewhere(struct pool *pool, unsigned home, struct entry *out, size_t n)
 {
     const struct geometry *g = &pool->po_geometry;
     size_t got = 0;
@@ -174,7 +173,7 @@ static bool is_young_locked(const struct pool_home *ph)
     return ph->ph_count.pc_new <= 1;
 }
 
-size_t pool_take(struct pool *pool, unsigned home, void **out, size_t n)
+size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
 {
     const struct geometry *g = &pool->po_geometry;
     struct pool_home *ph = home_get(pool, home);
@@ -210,7 +209,7 @@ size_t pool_take(struct pool *pool, unsigned home, void **out, size_t n)
     ph->ph_n_out += got;
     ph->ph_count.pc_take += got;
     if (random != NULL)
-        random_shuffle(random, out, got);
+        random_shuffle(random, out, got, sizeof *out);
     lock_release(&ph->ph_lock);
     if (unlikely(got < n))
         got += take_elsewhere(pool, home, out + got, n - got);
@@ -221,7 +220,7 @@ size_t pool_take(struct pool *pool, unsigned home, void **out, size_t n)
     }
     if (random == NULL)
         for (size_t i = 0; i < got / 2; i++) { /* the last is used first */
-            void *t = out[i];
+            struct entry t = out[i];
             out[i] = out[got - 1 - i];
             out[got - 1 - i] = t;
         }
@@ -236,7 +235,7 @@ static void give_done(struct pool_home *ph, uint64_t n, bool is_remote)
     lock_release(&ph->ph_lock);
 }
 
-void pool_give(struct pool *pool, unsigned from, void *const *objs, size_t n)
+void pool_give(struct pool *pool, unsigned from, const struct entry *e, size_t n)
 {
     const struct geometry *g = &pool->po_geometry;
     struct pool_home *ph = NULL;
@@ -244,7 +243,7 @@ void pool_give(struct pool *pool, unsigned from, void *const *objs, size_t n)
     uint64_t n_here = 0;
     bool emptied = false;
     for (size_t i = 0; i < n; i++) {
-        struct slab *s = slab_of_entry(gmap_get(gmap_granule(objs[i])));
+        struct slab *s = slab_of_entry(gmap_get(gmap_granule(e[i].en_obj)));
         if (ph == NULL || s->sl_home != home) {
             if (ph != NULL)
                 give_done(ph, n_here, home != from);
@@ -254,7 +253,7 @@ void pool_give(struct pool *pool, unsigned from, void *const *objs, size_t n)
             lock_acquire(&ph->ph_lock);
         }
         n_here++;
-        slab_put(s, geometry_index(g, slab_offset(objs[i])));
+        slab_put(s, geometry_index(g, slab_offset(e[i].en_obj)));
         unsigned list = list_for(pool, s);
         if (unlikely(list != s->sl_list)) {
             list_take_locked(ph, s);

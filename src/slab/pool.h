@@ -30,6 +30,7 @@
 #include "base/lock.h"
 #include "base/random.h"
 #include "region/gmap.h"
+#include "slab/entry.h"
 #include "slab/geometry.h"
 
 /* Homes of slabs: one a CPU, or some CPUs of a memory node together. Objects of one slab go to one home's CPUs, so
@@ -72,11 +73,8 @@ struct pool {
     struct pool_home po_home0;
 };
 
-struct class_geometry {
-    uint32_t stride, recip;
-};
-/* By id, for the fast path. Zero for ids that are not in use. */
-extern struct class_geometry slub_class_geometry[SLUB_MAX_CACHES];
+/* geometry.recip by id, for the fast path of free. Zero for ids that are not in use: no address is a start then. */
+extern uint32_t slub_recip[SLUB_MAX_CACHES];
 
 void pool_init(struct pool *pool, uint32_t id, const struct geometry *g);
 
@@ -85,10 +83,10 @@ extern unsigned pool_n_nodes;
 
 /* Take up to n free objects for use at `home`. Fewer, or none, when memory is out. The last of `out` is meant
  * to be used first. */
-size_t pool_take(struct pool *pool, unsigned home, void **out, size_t n);
+size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n);
 
 /* Give back n objects, at home `from`; all are free and belong to this pool. May return memory to the system. */
-void pool_give(struct pool *pool, unsigned from, void *const *objs, size_t n);
+void pool_give(struct pool *pool, unsigned from, const struct entry *e, size_t n);
 
 /* Return the pages of all empty slabs to the system, and with `pages` those of free pages in partial slabs
  * too. Returns bytes. */

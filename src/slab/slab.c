@@ -37,8 +37,14 @@ void slab_put(struct slab *s, uint32_t index)
     s->sl_n_free++;
 }
 
+static struct entry entry_at(struct slab *s, char *base, const struct geometry *g, size_t index)
+{
+    return entry_make(base + index * g->stride_bytes, &s->sl_state[index]);
+}
+
 /* Take up to n objects whose bits in word w are also in `mask`. */
-static size_t take_from_word(struct slab *s, const struct geometry *g, size_t w, uint64_t mask, void **out, size_t n)
+static size_t take_from_word(struct slab *s, const struct geometry *g, size_t w, uint64_t mask,
+                             struct entry *out, size_t n)
 {
     char *base = slab_base(s);
     uint64_t bits = s->sl_free[w] & mask;
@@ -46,13 +52,13 @@ static size_t take_from_word(struct slab *s, const struct geometry *g, size_t w,
     for (; bits != 0 && got < n; bits &= bits - 1) {
         size_t bit = (size_t)__builtin_ctzl(bits);
         s->sl_free[w] &= ~(1ull << bit);
-        out[got++] = base + (w * 64 + bit) * g->stride_bytes;
+        out[got++] = entry_at(s, base, g, w * 64 + bit);
     }
     return got;
 }
 
 /* Take up to n objects from the one at `start` on, around to the one before it. */
-static size_t take_from_bits(struct slab *s, const struct geometry *g, size_t start, void **out, size_t n)
+static size_t take_from_bits(struct slab *s, const struct geometry *g, size_t start, struct entry *out, size_t n)
 {
     size_t n_words = slab_n_words(g);
     size_t w = start / 64;
@@ -70,7 +76,7 @@ static size_t take_from_bits(struct slab *s, const struct geometry *g, size_t st
 
 /* Take into use one step behind the frontier: hand out up to n of its objects, free the others. */
 static size_t take_from_frontier(struct slab *s, const struct geometry *g, struct random_stream *random,
-                                 uint32_t step, void **out, size_t n)
+                                 uint32_t step, struct entry *out, size_t n)
 {
     char *base = slab_base(s);
     uint32_t first = s->sl_frontier;
@@ -79,9 +85,9 @@ static size_t take_from_frontier(struct slab *s, const struct geometry *g, struc
     s->sl_frontier = (uint16_t)(first + count);
     if (random == NULL || take == count) {
         for (uint32_t i = 0; i < take; i++)
-            out[i] = base + (size_t)(first + i) * g->stride_bytes;
+            out[i] = entry_at(s, base, g, first + i);
         if (random != NULL)
-            random_shuffle(random, out, take);
+            random_shuffle(random, out, take, sizeof *out);
         for (uint32_t i = take; i < count; i++)
             slab_put(s, first + i);
         return take;
@@ -94,7 +100,7 @@ static size_t take_from_frontier(struct slab *s, const struct geometry *g, struc
             uint32_t j = i + random_below(random, count - i);
             uint16_t drawn = order[j];
             order[j] = order[i];
-            out[i] = base + (size_t)(first + drawn) * g->stride_bytes;
+            out[i] = entry_at(s, base, g, first + drawn);
         } else {
             slab_put(s, first + order[i]);
         }
@@ -112,7 +118,7 @@ static size_t start_bit(const struct slab *s, struct random_stream *random, uint
 }
 
 size_t slab_take(struct slab *s, const struct geometry *g, struct random_stream *random, uint32_t step,
-                 void **out, size_t n)
+                 struct entry *out, size_t n)
 {
     size_t got = 0;
     if (s->sl_n_free != 0) {

@@ -36,7 +36,7 @@ void slab_init(struct slab *s, const struct geometry *g, uint64_t granule, unsig
 /* Take up to n objects. `random` may be NULL: ascending order. `step` is how many objects to take into use at
  * a time when the frontier must move. Returns how many were taken; all that there are when fewer than n. */
 size_t slab_take(struct slab *s, const struct geometry *g, struct random_stream *random, uint32_t step,
-                 void **out, size_t n);
+                 struct entry *out, size_t n);
 
 /* Put the object with this index back. */
 void slab_put(struct slab *s, uint32_t index);

@@ -118,9 +118,8 @@ static void script(void)
         size_t got = slub_cache_alloc_bulk(cache, 0, k, held);
         slub_cache_free_bulk(cache, got, held);
     }
-    for (size_t i = 0; i < 20; i++) /* many misses: the slot grows with objects in it */
-        held[i] = slub_cache_alloc(cache, 0);
-    for (size_t i = 0; i < 20; i++)
+    n = slub_cache_alloc_bulk(cache, 0, 250, held); /* no miss, but then many: the slot grows while it is full */
+    for (size_t i = 0; i < n; i++)
         slub_cache_free(cache, held[i]);
 }
 
@@ -239,7 +238,7 @@ static struct {
     bool went_on; /* not aborted, although the kernel should have */
 } now;
 
-static void *stash[STASH];
+static struct entry stash[STASH];
 static size_t n_stash;
 
 /* What another thread on this CPU might do while this one is preempted. */

@@ -11,8 +11,10 @@ enum { IDS = 20, FIRST_ID = 8, STACK_MAX = 2 * SHEAF_MAX_OBJS };
 
 static char *area;
 
+static uint32_t array_words(unsigned order) { return (16u << order) * ENTRY_WORDS; }
+
 struct model {
-    void *objs[STACK_MAX];
+    struct entry objs[STACK_MAX];
     size_t n, capacity;
 };
 static struct model model[IDS];
@@ -38,10 +40,10 @@ static int teardown(void **state)
 
 static void slots_begin_closed(void **state)
 {
-    void *obj = &obj;
+    struct entry e = entry_make(&e, NULL);
     (void)state;
-    assert_int_equal(area_push_bulk(area, FIRST_ID, &obj, 1), 0);
-    assert_int_equal(area_pop_bulk(area, FIRST_ID, &obj, 1), 0);
+    assert_int_equal(area_push_bulk(area, FIRST_ID, &e, 1), 0);
+    assert_int_equal(area_pop_bulk(area, FIRST_ID, &e, 1), 0);
     assert_int_equal(room_capacity(area_room(area, FIRST_ID)), 0);
     assert_int_equal(area_head(area)->ah_end_id, 0);
 }
@@ -60,9 +62,9 @@ static void arrays_do_not_overlap(void **state)
             uint32_t w = area_take_array(area, o);
             if (w == 0)
                 continue;
-            assert_true(w >= PERCPU_FIRST_WORD && w + (16u << o) <= PERCPU_END_WORD);
-            assert_true(array_end(w, o) <= w + (16u << o));
-            for (uint32_t i = w; i < w + (16u << o); i++) {
+            assert_true(w >= PERCPU_FIRST_WORD && w + array_words(o) <= PERCPU_END_WORD);
+            assert_true(array_end(w, o) <= w + array_words(o));
+            for (uint32_t i = w; i < w + array_words(o); i++) {
                 assert_int_equal(owner[i], 0);
                 owner[i] = 1;
             }
@@ -70,7 +72,7 @@ static void arrays_do_not_overlap(void **state)
             order[n++] = o;
         } else if (n != 0) {
             size_t i = rng_below(&r, n);
-            memset(owner + at[i], 0, 16u << order[i]);
+            memset(owner + at[i], 0, array_words(order[i]));
             area_give_array(area, order[i], at[i]);
             at[i] = at[--n];
             order[i] = order[n];
@@ -84,7 +86,7 @@ static void full_area_refuses(void **state)
     (void)state;
     while (area_take_array(area, AREA_N_ORDERS - 1) != 0)
         n++;
-    assert_true(n >= 40 && n * (16u << (AREA_N_ORDERS - 1)) <= PERCPU_END_WORD);
+    assert_true(n >= 40 && n * array_words(AREA_N_ORDERS - 1) <= PERCPU_END_WORD);
     while (area_take_array(area, 0) != 0)
         ;
     assert_false(area_grow_slot(area, FIRST_ID, 0));
@@ -115,7 +117,7 @@ static void check(size_t i)
     assert_int_equal(slot_n_objs(s), m->n);
     assert_int_equal(room_capacity(area_room(area, id)), m->capacity);
     if (m->n != 0)
-        assert_memory_equal(area_words(area) + slot_load(&s->so_begin), m->objs, m->n * sizeof(void *));
+        assert_memory_equal(area_entry(area, slot_load(&s->so_begin)), m->objs, m->n * sizeof *m->objs);
 }
 
 static void against_a_model(void **state)
@@ -127,7 +129,7 @@ static void against_a_model(void **state)
         size_t i = rng_below(&r, IDS);
         struct model *m = &model[i];
         unsigned id = FIRST_ID + (unsigned)i;
-        void *objs[64];
+        struct entry objs[64];
         size_t n = rng_below(&r, 64), done;
         switch (rng_below(&r, 16)) {
         case 0: {
@@ -138,7 +140,7 @@ static void against_a_model(void **state)
         }
         case 1: case 2: case 3: case 4: case 5: case 6: case 7:
             for (size_t k = 0; k < n; k++)
-                objs[k] = (void *)(next + k);
+                objs[k] = entry_make((void *)(next + k), (uint8_t *)(next + k + 1));
             done = area_push_bulk(area, id, objs, n);
             assert_int_equal(done, min_size(n, m->capacity - m->n));
             memcpy(m->objs + m->n, objs, done * sizeof *objs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Barns against a model: a stack of pointers, with a cap, whose idle bottom leaves after a second. */
+/* Barns against a model: a stack of entries, with a cap, whose idle bottom leaves after a second. */
 #include "unit.h"
 
 #include <string.h>
@@ -14,11 +14,11 @@
 enum { ORDER = 1, PER_SHEAF = SHEAF_OBJS(ORDER), MODEL_MAX = 4096 };
 
 static struct barn barn;
-static unsigned char in_barn[MODEL_MAX]; /* by number of the object */
+static unsigned char in_barn[20000]; /* by number of the object */
 static size_t n_in_barn;
 
-static void *object(size_t i) { return (void *)(uintptr_t)(0x10000 + 16 * i); }
-static size_t number(const void *p) { return ((uintptr_t)p - 0x10000) / 16; }
+static struct entry object(size_t i) { return entry_make((void *)(uintptr_t)(0x10000 + 16 * i), &in_barn[i]); }
+static size_t number(struct entry e) { return ((uintptr_t)e.en_obj - 0x10000) / 16; }
 
 static struct slub_options at_start;
 
@@ -34,7 +34,7 @@ static int setup(void **state)
 
 static int empty(void **state)
 {
-    void *objs[PER_SHEAF];
+    struct entry objs[PER_SHEAF];
     (void)state;
     while (barn_get(&barn, objs, PER_SHEAF) != 0)
         ;
@@ -49,9 +49,9 @@ static void note_in(size_t i)
     n_in_barn++;
 }
 
-static void note_out(const void *p)
+static void note_out(struct entry e)
 {
-    size_t i = number(p);
+    size_t i = number(e);
     assert_true(i < MODEL_MAX && in_barn[i]);
     in_barn[i] = 0;
     n_in_barn--;
@@ -59,13 +59,13 @@ static void note_out(const void *p)
 
 static size_t put_some(struct rng *r, size_t want)
 {
-    void *objs[64];
+    struct entry objs[64];
     size_t n = 0;
     for (size_t tries = 0; n < want && tries < 500; tries++) {
         size_t i = rng_below(r, MODEL_MAX);
         bool twice = in_barn[i];
         for (size_t k = 0; k < n; k++)
-            twice |= objs[k] == object(i);
+            twice |= objs[k].en_obj == object(i).en_obj;
         if (!twice)
             objs[n++] = object(i);
     }
@@ -82,7 +82,7 @@ static void nothing_is_lost(void **state)
     uint64_t puts = 0, gets = 0;
     (void)state;
     for (int step = 0; step < 50000; step++) {
-        void *objs[64];
+        struct entry objs[64];
         size_t n = rng_below(&r, 64);
         if (rng_below(&r, 2) == 0 && n_in_barn < MODEL_MAX / 2) {
             puts += put_some(&r, n);
@@ -102,7 +102,7 @@ static void nothing_is_lost(void **state)
 
 static void last_in_leaves_first(void **state)
 {
-    void *in[3 * PER_SHEAF], *out[3 * PER_SHEAF];
+    struct entry in[3 * PER_SHEAF], out[3 * PER_SHEAF];
     (void)state;
     for (size_t i = 0; i < 3 * PER_SHEAF; i++)
         in[i] = object(i);
@@ -126,20 +126,20 @@ static void open_and_close(void **state)
     assert_null(barn_open_filled(&barn));
     sh = barn_open_room(&barn, 2);
     assert_non_null(sh);
-    sh->sh_objs[0] = object(1);
-    sh->sh_objs[1] = object(2);
+    sh->sh_entries[0] = object(1);
+    sh->sh_entries[1] = object(2);
     barn_close_put(&barn, sh, 2);
     sh = barn_open_filled(&barn);
     assert_non_null(sh);
     assert_int_equal(sh->sh_n_objs, 2);
-    assert_ptr_equal(sh->sh_objs[1], object(2));
+    assert_ptr_equal(sh->sh_entries[1].en_obj, object(2).en_obj);
     barn_close_taken(&barn, sh, 1);
     assert_int_equal(barn_n_objs(&barn), 1);
 }
 
 static void take_all(void)
 {
-    void *objs[PER_SHEAF];
+    struct entry objs[PER_SHEAF];
     size_t n;
     while ((n = barn_get(&barn, objs, PER_SHEAF)) != 0)
         while (n-- > 0)
@@ -153,7 +153,7 @@ static void caps_hold(void **state)
     struct rng r = unit_rng();
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(setup(state), 0);
-        *caps[i] = 24 * 100; /* 100 objects of 16 bytes and a pointer */
+        *caps[i] = 100 * (16 + sizeof(struct entry));
         barn_init(&barn, 16, ORDER);
         for (int round = 0; round < 50; round++) {
             while (put_some(&r, 10) != 0)
@@ -172,14 +172,14 @@ static void caps_hold(void **state)
 /* What was refused and then wanted is kept the next time. */
 static void limit_is_learnt(void **state)
 {
-    static void *objs[20000];
+    static struct entry objs[20000];
     (void)state;
     for (size_t i = 0; i < 20000; i++)
         objs[i] = object(i);
     size_t first = barn_put(&barn, objs, 20000), kept = first;
     assert_in_range(first, 1, 19999);
     for (int round = 0; round < 2000 && kept < 20000; round++) {
-        void *out[PER_SHEAF];
+        struct entry out[PER_SHEAF];
         while (barn_get(&barn, out, PER_SHEAF) != 0)
             ;
         barn_learn(&barn);
@@ -194,7 +194,7 @@ static void limit_is_learnt(void **state)
 static void idle_objects_leave(void **state)
 {
     struct rng r = unit_rng();
-    void *objs[64];
+    struct entry objs[64];
     (void)state;
     while (barn_trim(&barn, objs, 64) != 0)
         ;

@@ -52,6 +52,29 @@ static void check_held(void)
     }
 }
 
+/* What a pool gives and takes are entries; the model has the objects. */
+static size_t pool_take_objs(unsigned home, void **out, size_t n)
+{
+    static struct entry e[MOST];
+    size_t got = pool_take(&pool, home, e, n);
+    for (size_t i = 0; i < got; i++) {
+        out[i] = e[i].en_obj;
+#if SLUB_STATE
+        uint32_t index = slab_offset(out[i]) / pool.po_geometry.stride_bytes;
+        assert_ptr_equal(e[i].en_state, &slab_of_entry(gmap_find(out[i]))->sl_state[index]);
+#endif
+    }
+    return got;
+}
+
+static void pool_give_objs(unsigned home, void *const *objs, size_t n)
+{
+    static struct entry e[MOST];
+    for (size_t i = 0; i < n; i++)
+        e[i] = entry_make(objs[i], NULL);
+    pool_give(&pool, home, e, n);
+}
+
 static void check_totals(void)
 {
     struct pool_totals t;
@@ -67,7 +90,7 @@ static void check_totals(void)
 
 static void take(size_t n)
 {
-    size_t got = pool_take(&pool, 0, held + n_held, n);
+    size_t got = pool_take_objs(0, held + n_held, n);
     assert_int_equal(got, n);
     n_held += got;
 }
@@ -75,7 +98,7 @@ static void take(size_t n)
 static void give(size_t n)
 {
     n_held -= n;
-    pool_give(&pool, 0, held + n_held, n);
+    pool_give_objs(0, held + n_held, n);
 }
 
 static void shuffle_held(struct rng *r)
@@ -246,12 +269,12 @@ static void free_pages_of_slabs_in_use(void **state)
     for (size_t i = 0; i < n_held; i++)
         memset(held[i], (int)i | 1, 256);
     void *kept = held[0];
-    memmove(held, held + 1, (n_held - 1) * sizeof *held);
-    held[n_held - 1] = kept;
+    size_t n = pool.po_geometry.n_objs - 1;
+    memmove(held, held + 1, n * sizeof *held);
+    held[n] = kept;
     void *objs[MOST / 64];
-    size_t n = n_held - 1;
     memcpy(objs, held, n * sizeof *objs);
-    pool_give(&pool, 0, objs, n);
+    pool_give_objs(0, objs, n);
     held[0] = kept;
     n_held = 1;
     size_t page = os_page_size();
@@ -297,8 +320,8 @@ static void fullest_slab_first(void **state)
     qsort(held, n_held, sizeof *held, by_address);
     uint64_t fuller = gmap_granule(held[0]);
     /* One object of the first slab comes back, and all but one of the second. */
-    pool_give(&pool, 0, held, 1);
-    pool_give(&pool, 0, held + per_slab, per_slab - 1);
+    pool_give_objs(0, held, 1);
+    pool_give_objs(0, held + per_slab, per_slab - 1);
     void *last = held[2 * per_slab - 1];
     memmove(held, held + 1, (per_slab - 1) * sizeof *held);
     n_held = per_slab - 1;
@@ -310,7 +333,7 @@ static void fullest_slab_first(void **state)
 
 static void *take_at_home_1(void *arg)
 {
-    *(size_t *)arg = pool_take(&pool, 1, held, 10);
+    *(size_t *)arg = pool_take_objs(1, held, 10);
     return NULL;
 }
 
@@ -371,7 +394,7 @@ static void many_homes(void **state)
     make_pool(96, RANDOM_KEYED);
     for (int step = 0; step < 200; step++) {
         size_t n = rng_below(&r, 100) + 1;
-        size_t got = pool_take(&pool, (unsigned)rng_below(&r, POOL_MAX_HOMES), held + n_held, n);
+        size_t got = pool_take_objs((unsigned)rng_below(&r, POOL_MAX_HOMES), held + n_held, n);
         assert_int_equal(got, n);
         n_held += got;
         shuffle_held(&r);
@@ -397,18 +420,18 @@ static void homes_share_no_slab(void **state)
     (void)state;
     make_pool(64, RANDOM_KEYED);
     for (unsigned home = 0; home < 2; home++)
-        assert_int_equal(pool_take(&pool, home, held + home * EACH, EACH), EACH);
+        assert_int_equal(pool_take_objs(home, held + home * EACH, EACH), EACH);
     for (size_t i = 0; i < EACH; i++)
         for (size_t k = EACH; k < 2 * EACH; k++)
             assert_int_not_equal(gmap_granule(held[i]), gmap_granule(held[k]));
     uint64_t granule = gmap_granule(held[0]);
-    pool_give(&pool, 1, held, EACH);
+    pool_give_objs(1, held, EACH);
     struct pool_totals before, after;
     pool_totals(&pool, &before);
     assert_int_equal(before.count.pc_remote, EACH);
     assert_int_equal(before.n_empty, 1);
     size_t n = 2 * pool.po_geometry.n_objs - EACH; /* what is left at home 1, and a whole slab */
-    assert_int_equal(pool_take(&pool, 1, held + 2 * EACH, n), n);
+    assert_int_equal(pool_take_objs(1, held + 2 * EACH, n), n);
     pool_totals(&pool, &after);
     assert_int_equal(after.count.pc_new, before.count.pc_new);
     assert_int_equal(after.n_empty, 0);

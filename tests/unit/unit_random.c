@@ -124,7 +124,7 @@ static void shuffle_is_even(void **state)
         unsigned key = 0;
         for (uintptr_t i = 0; i < N; i++)
             p[i] = (void *)i;
-        random_shuffle(&rs, p, N);
+        random_shuffle(&rs, p, N, sizeof *p);
         for (int i = 0; i < N; i++)
             key = key << 2 | (unsigned)(uintptr_t)p[i];
         count[key]++;
@@ -146,10 +146,10 @@ static void shuffle_keeps_everything(void **state)
     size_t n_moved = 0;
     (void)state;
     seed_with(&rs, 6);
-    random_shuffle(&rs, p, 0);
+    random_shuffle(&rs, p, 0, sizeof *p);
     for (uintptr_t i = 0; i < 8192; i++)
         p[i] = (void *)i;
-    random_shuffle(&rs, p, 8192);
+    random_shuffle(&rs, p, 8192, sizeof *p);
     for (size_t i = 0; i < 8192; i++) {
         assert_false(seen[(uintptr_t)p[i]]);
         seen[(uintptr_t)p[i]] = true;

@@ -60,6 +60,7 @@ ENTRY slub_cache_free
 	ret
 .Lcache_free_full:
 	mov w1, w2
+	mov x2, x3
 	b slub_free_full
 .Lcache_free_odd:
 	mov x1, x0
@@ -67,7 +68,7 @@ ENTRY slub_cache_free
 	b slub_cache_free_slow
 END slub_cache_free
 
-/* Copy \n pointers (at least 1) from [\from] to [\to], eight at a time while there are eight. Clobbers x13 to x15
+/* Copy \n words (at least one entry) from [\from] to [\to], eight at a time while there are eight. Clobbers x13 to x15
  * and v0 to v3; \n is kept. */
 .macro COPY from, to, n
 	mov x13, #0
@@ -87,12 +88,27 @@ END slub_cache_free
 	cmp x13, \n
 	b.hs .Lcopy_done\@
 .Lcopy_one\@:
+#if ENTRY_WORDS == 2
+	add x15, \from, x13, lsl #3
+	ldr q0, [x15]
+	add x15, \to, x13, lsl #3
+	str q0, [x15]
+#else
 	ldr x15, [\from, x13, lsl #3]
 	str x15, [\to, x13, lsl #3]
-	add x13, x13, #1
+#endif
+	add x13, x13, #ENTRY_WORDS
 	cmp x13, \n
 	b.lo .Lcopy_one\@
 .Lcopy_done\@:
+.endm
+
+/* From a number of entries to one of words, and back. */
+.macro WORDS n
+	lsl \n, \n, #ENTRY_WORDS - 1
+.endm
+.macro ENTRIES n
+	lsr \n, \n, #ENTRY_WORDS - 1
 .endm
 
 /* Begin a section: x4 = area of this CPU, w5 = its number. */
@@ -108,9 +124,10 @@ END slub_cache_free
 	ABORT .L\name\()_abort, .L\name\()_restart
 .endm
 
-/* size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n): see percpu/rseq.h. */
+/* size_t percpu_rseq_push_bulk(unsigned id, const struct entry *e, size_t n): see percpu/rseq.h. */
 ENTRY percpu_rseq_push_bulk
 	mov w3, w0
+	WORDS x2
 	BEGIN push_bulk
 	add x6, x4, x3, lsl #3
 	LOAD_END 12, 3
@@ -118,12 +135,13 @@ ENTRY percpu_rseq_push_bulk
 	subs w12, w12, w11
 	b.ls .Lpush_bulk_none
 	cmp x12, x2
-	csel x0, x2, x12, hi		/* how many */
+	csel x0, x2, x12, hi		/* how many words */
 	add x8, x4, x11, lsl #3		/* where they go */
 	COPY x1, x8, x0
 	add w11, w11, w0
 	str w11, [x6, #SLOT_POS]
 .Lpush_bulk_end:
+	ENTRIES x0
 	ret
 .Lpush_bulk_none:
 	mov x0, #0
@@ -131,9 +149,10 @@ ENTRY percpu_rseq_push_bulk
 	FINISH push_bulk
 END percpu_rseq_push_bulk
 
-/* size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n): see percpu/rseq.h. */
+/* size_t percpu_rseq_pop_bulk(unsigned id, struct entry *e, size_t n): see percpu/rseq.h. */
 ENTRY percpu_rseq_pop_bulk
 	mov w3, w0
+	WORDS x2
 	BEGIN pop_bulk
 	add x6, x4, x3, lsl #3
 	ldr w11, [x6, #SLOT_POS]
@@ -141,12 +160,13 @@ ENTRY percpu_rseq_pop_bulk
 	subs w12, w11, w12
 	b.ls .Lpop_bulk_none
 	cmp x12, x2
-	csel x0, x2, x12, hi		/* how many */
+	csel x0, x2, x12, hi		/* how many words */
 	sub w11, w11, w0		/* the new top */
 	add x8, x4, x11, lsl #3		/* where they are */
 	COPY x8, x1, x0
 	str w11, [x6, #SLOT_POS]
 .Lpop_bulk_end:
+	ENTRIES x0
 	ret
 .Lpop_bulk_none:
 	mov x0, #0
@@ -164,7 +184,7 @@ ENTRY percpu_rseq_move_slot
 	add x6, x4, x1, lsl #3
 	ldr w11, [x6, #SLOT_POS]
 	ldr w12, [x6, #SLOT_BEGIN]
-	subs w11, w11, w12		/* objects to move */
+	subs w11, w11, w12		/* words to move */
 	b.lo .Lmove_slot_none
 	b.eq .Lmove_slot_copied
 	add x8, x4, x12, lsl #3		/* from here */

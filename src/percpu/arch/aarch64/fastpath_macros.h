@@ -79,9 +79,9 @@
 	ldr w\to, [x\to, x\id, lsl #2]
 .endm
 
-/* w2 = id of the cache. Pops into x0. Leaves for \empty with x0, x1 and w2 as they were. x10 = slub_hot afterwards.
- * Clobbers x4 to x12. Position and begin are loaded one by one, because the position was stored alone: a load wider
- * than the store it reads from has to wait for the cache. */
+/* w2 = id of the cache. Pops into x0, and the address of its state byte into x5. Leaves for \empty with x0, x1 and w2
+ * as they were. Clobbers x4, x6 to x12. Position and begin are loaded one by one, because the position was stored
+ * alone: a load wider than the store it reads from has to wait for the cache. */
 .macro POP empty
 .Lpop\@:
 	ARM_SECTION .Lpop_cs\@, \empty
@@ -92,8 +92,13 @@
 	ldr w12, [x6, #SLOT_BEGIN]
 	cmp w11, w12
 	b.ls \empty
-	sub w11, w11, #1
-	ldr x9, [x4, x11, lsl #3]
+	sub w11, w11, #ENTRY_WORDS
+	add x4, x4, x11, lsl #3
+#if SLUB_STATE
+	ldp x9, x5, [x4]
+#else
+	ldr x9, [x4]
+#endif
 	str w11, [x6, #SLOT_POS]
 .Lpop_end\@:
 	mov x0, x9
@@ -101,7 +106,17 @@
 	ABORT .Lpop_abort\@, .Lpop\@
 .endm
 
-/* w2 = id, x0 = object. Leaves for \full with both as they were. Clobbers x4 to x12. */
+/* x0 = object just popped, x5 = its state byte. Marks it live; leaves for \bad when it is live already. Clobbers x6. */
+.macro MARK_LIVE bad
+#if SLUB_STATE
+	ldrb w6, [x5]
+	cbnz w6, \bad
+	mov w6, #1
+	strb w6, [x5]
+#endif
+.endm
+
+/* w2 = id, x0 = object, x3 = its state byte. Leaves for \full with all as they were. Clobbers x4 to x12. */
 .macro PUSH full
 .Lpush\@:
 	ARM_SECTION .Lpush_cs\@, \full
@@ -112,39 +127,21 @@
 	ldr w11, [x6, #SLOT_POS]
 	cmp w11, w12
 	b.hs \full
-	str x0, [x4, x11, lsl #3]
-	add w11, w11, #1
+	add x4, x4, x11, lsl #3
+#if SLUB_STATE
+	stp x0, x3, [x4]
+#else
+	str x0, [x4]
+#endif
+	add w11, w11, #ENTRY_WORDS
 	str w11, [x6, #SLOT_POS]
 .Lpush_end\@:
 	DESCRIPTOR .Lpush_cs\@, .Lpush_start\@, .Lpush_end\@, .Lpush_abort\@
 	ABORT .Lpush_abort\@, .Lpush\@
 .endm
 
-/* x0 = object just popped, w2 = its id, x10 = slub_hot. Marks it live; leaves for \bad when it is live already.
- * Clobbers x3 to x6. */
-.macro MARK_LIVE bad
-#if SLUB_STATE
-	ldr x3, [x10, #HOT_HEAP_BASE]
-	ldr x4, [x10, #HOT_GMAP]
-	sub x3, x0, x3
-	lsr x5, x3, #SLUB_GRANULE_SHIFT
-	ldr x4, [x4, x5, lsl #3]
-	lsr x4, x4, #16
-	ADDRESS x6, slub_class_geometry
-	add x6, x6, x2, lsl #3
-	ldr w6, [x6, #CLASS_RECIP]
-	and w3, w3, #SLUB_GRANULE_BYTES - 1
-	umull x3, w3, w6
-	lsr x3, x3, #32
-	ldrb w5, [x4, x3]
-	cbnz w5, \bad
-	mov w5, #1
-	strb w5, [x4, x3]
-#endif
-.endm
-
 /* x0 = any address. Sets w2 = id; with a state byte, checks that x0 is the start of a live object of a slab and
- * marks it free. Leaves for \odd with x0 as it was otherwise. Clobbers x3 to x10. */
+ * marks it free. Sets x3 = its state byte. Leaves for \odd with x0 as it was otherwise. Clobbers x3 to x10. */
 .macro FIND_AND_MARK_FREE odd
 	ADDRESS x10, slub_hot
 	ldp x3, x4, [x10, #HOT_HEAP_BASE]
@@ -157,19 +154,17 @@
 	ldr x6, [x6, x5, lsl #3]
 	and w2, w6, #0xffff
 	lsr x6, x6, #16
-	ADDRESS x7, slub_class_geometry
-	add x7, x7, x2, lsl #3
-	ldp w8, w9, [x7, #CLASS_STRIDE]
-	and w3, w3, #SLUB_GRANULE_BYTES - 1
-	umull x5, w3, w9
-	lsr x5, x5, #32
-	mul w8, w8, w5
-	cmp w8, w3
-	b.ne \odd
-	ldrb w9, [x6, x5]
+	ADDRESS x7, slub_recip
+	ldr w9, [x7, x2, lsl #2]
+	and w3, w0, #SLUB_GRANULE_BYTES - 1
+	umull x3, w3, w9
+	cmp w3, w9
+	b.hs \odd
+	add x3, x6, x3, lsr #32
+	ldrb w9, [x3]
 	cmp w9, #1
 	b.ne \odd
-	strb wzr, [x6, x5]
+	strb wzr, [x3]
 #else
 	add x6, x6, x5, lsl #3
 	ldrh w2, [x6]
@@ -222,6 +217,7 @@ ENTRY \name
 	ret
 .Lfull\@:
 	mov w1, w2
+	mov x2, x3
 	b slub_free_full
 .Lodd\@:
 	b \slow

@@ -65,6 +65,7 @@ ENTRY slub_cache_free
 	ret
 .Lcache_free_full:
 	mov esi, ecx
+	mov rdx, r10
 	jmp slub_free_full
 .Lcache_free_odd:
 	mov rsi, rdi
@@ -72,7 +73,7 @@ ENTRY slub_cache_free
 	jmp slub_cache_free_slow
 END slub_cache_free
 
-/* Copy \n pointers (at least 1) from [\from] to [\to], eight at a time while there are eight. Clobbers r11, r8,
+/* Copy \n words (at least one entry) from [\from] to [\to], eight at a time while there are eight. Clobbers r11, r8,
  * \n is kept. */
 .macro COPY from, to, n
 	xor r11d, r11d
@@ -94,12 +95,25 @@ END slub_cache_free
 	cmp r11, \n
 	jae .Lcopy_done\@
 .Lcopy_one\@:
+#if ENTRY_WORDS == 2
+	movups xmm0, [\from + r11*8]
+	movups [\to + r11*8], xmm0
+#else
 	movq xmm0, [\from + r11*8]
 	movq [\to + r11*8], xmm0
-	inc r11
+#endif
+	add r11, ENTRY_WORDS
 	cmp r11, \n
 	jb .Lcopy_one\@
 .Lcopy_done\@:
+.endm
+
+/* From a number of entries to one of words, and back. */
+.macro WORDS n
+	shl \n, ENTRY_WORDS - 1
+.endm
+.macro ENTRIES n
+	shr \n, ENTRY_WORDS - 1
 .endm
 
 /* Begin a section: r9 = where the number of the area is. Clobbers rax, r8. */
@@ -117,9 +131,10 @@ END slub_cache_free
 	ABORT .L\name\()_abort, .L\name\()_restart
 .endm
 
-/* size_t percpu_rseq_push_bulk(unsigned id, void *const *objs, size_t n): see percpu/rseq.h. */
+/* size_t percpu_rseq_push_bulk(unsigned id, const struct entry *e, size_t n): see percpu/rseq.h. */
 ENTRY percpu_rseq_push_bulk
 	mov ecx, edi
+	WORDS rdx
 	BEGIN push_bulk
 	mov edi, fs:[r9]
 	shl rdi, PERCPU_SHIFT
@@ -129,12 +144,13 @@ ENTRY percpu_rseq_push_bulk
 	sub eax, r10d
 	jbe .Lpush_bulk_none
 	cmp rax, rdx
-	cmova rax, rdx			/* rax = how many */
+	cmova rax, rdx			/* rax = how many words */
 	lea r9, [rdi + r10*8]		/* where they go */
 	COPY rsi, r9, rax
 	add r10d, eax
 	mov [rdi + rcx*8 + SLOT_POS], r10d
 .Lpush_bulk_end:
+	ENTRIES eax
 	ret
 .Lpush_bulk_none:
 	xor eax, eax
@@ -142,9 +158,10 @@ ENTRY percpu_rseq_push_bulk
 	FINISH push_bulk
 END percpu_rseq_push_bulk
 
-/* size_t percpu_rseq_pop_bulk(unsigned id, void **objs, size_t n): see percpu/rseq.h. */
+/* size_t percpu_rseq_pop_bulk(unsigned id, struct entry *e, size_t n): see percpu/rseq.h. */
 ENTRY percpu_rseq_pop_bulk
 	mov ecx, edi
+	WORDS rdx
 	BEGIN pop_bulk
 	mov edi, fs:[r9]
 	shl rdi, PERCPU_SHIFT
@@ -154,12 +171,13 @@ ENTRY percpu_rseq_pop_bulk
 	sub eax, [rdi + rcx*8 + SLOT_BEGIN]
 	jbe .Lpop_bulk_none
 	cmp rax, rdx
-	cmova rax, rdx			/* rax = how many */
+	cmova rax, rdx			/* rax = how many words */
 	sub r10d, eax			/* the new top */
 	lea r9, [rdi + r10*8]		/* where they are */
 	COPY r9, rsi, rax
 	mov [rdi + rcx*8 + SLOT_POS], r10d
 .Lpop_bulk_end:
+	ENTRIES eax
 	ret
 .Lpop_bulk_none:
 	xor eax, eax
@@ -179,7 +197,7 @@ ENTRY percpu_rseq_move_slot
 	add rsi, [rip + slub_hot + HOT_PERCPU_BASE]
 	mov eax, [rsi + rdx*8 + SLOT_POS]
 	mov r8d, [rsi + rdx*8 + SLOT_BEGIN]
-	sub eax, r8d			/* objects to move */
+	sub eax, r8d			/* words to move */
 	jb .Lmove_slot_none
 	je .Lmove_slot_copied
 	lea r10, [rsi + r8*8]		/* from here */

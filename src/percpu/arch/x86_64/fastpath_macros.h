@@ -45,8 +45,8 @@
 	.popsection
 .endm
 
-/* ecx = id of the cache. Pops into rax. Leaves for \empty with rdi and ecx as they were.
- * Clobbers rdx, rsi, r8, r9. */
+/* ecx = id of the cache. Pops into rax, and the address of its state byte into r9. Leaves for \empty with rdi and ecx
+ * as they were. Clobbers rdx, rsi, r8. */
 .macro POP empty
 .Lpop\@:
 	mov r8, [rip + slub_hot + HOT_RSEQ_CS_OFFSET]
@@ -60,15 +60,28 @@
 	mov esi, [rdx + rcx*8 + SLOT_POS]
 	cmp esi, [rdx + rcx*8 + SLOT_BEGIN]
 	jbe \empty
-	mov rax, [rdx + rsi*8 - 8]
-	dec esi
+	mov rax, [rdx + rsi*8 - 8*ENTRY_WORDS]
+#if SLUB_STATE
+	mov r9, [rdx + rsi*8 - 8]
+#endif
+	sub esi, ENTRY_WORDS
 	mov [rdx + rcx*8 + SLOT_POS], esi
 .Lpop_end\@:
 	DESCRIPTOR .Lpop_cs\@, .Lpop_start\@, .Lpop_end\@, .Lpop_abort\@
 	ABORT .Lpop_abort\@, .Lpop\@
 .endm
 
-/* ecx = id, rdi = object. Leaves for \full with both as they were. Clobbers rax, rdx, rsi, r8, r9. */
+/* rax = object just popped, r9 = its state byte. Marks it live; leaves for \bad when it is live already. */
+.macro MARK_LIVE bad
+#if SLUB_STATE
+	cmp byte ptr [r9], 0
+	jne \bad
+	mov byte ptr [r9], 1
+#endif
+.endm
+
+/* ecx = id, rdi = object, r10 = its state byte. Leaves for \full with all as they were. Clobbers rax, rdx, rsi, r8,
+ * r9. */
 .macro PUSH full
 .Lpush\@:
 	mov r8, [rip + slub_hot + HOT_RSEQ_CS_OFFSET]
@@ -83,41 +96,22 @@
 	cmp esi, [rdx + rcx*4 + PERCPU_ENDS]
 	jae \full
 	mov [rdx + rsi*8], rdi
-	inc esi
+#if SLUB_STATE
+	mov [rdx + rsi*8 + 8], r10
+#endif
+	add esi, ENTRY_WORDS
 	mov [rdx + rcx*8 + SLOT_POS], esi
 .Lpush_end\@:
 	DESCRIPTOR .Lpush_cs\@, .Lpush_start\@, .Lpush_end\@, .Lpush_abort\@
 	ABORT .Lpush_abort\@, .Lpush\@
 .endm
 
-/* rax = object just popped, ecx = its id. Marks it live; leaves for \bad when it is live already. */
-.macro MARK_LIVE bad
-#if SLUB_STATE
-	mov rdx, rax
-	sub rdx, [rip + slub_hot + HOT_HEAP_BASE]
-	mov rsi, rdx
-	shr rsi, SLUB_GRANULE_SHIFT
-	mov r9, [rip + slub_hot + HOT_GMAP]
-	mov r9, [r9 + rsi*8]
-	shr r9, 16
-	movzx edx, dx
-	lea r8, [rip + slub_class_geometry]
-	mov esi, [r8 + rcx*8 + CLASS_RECIP]
-	imul rdx, rsi
-	shr rdx, 32
-	cmp byte ptr [r9 + rdx], 0
-	jne \bad
-	mov byte ptr [r9 + rdx], 1
-#endif
-.endm
-
-/* rdi = any address. Sets ecx = id; with a state byte, checks that rdi is the start of a live object of a
- * slab and marks it free. Leaves for \odd with rdi as it was otherwise.
- * Clobbers rax, rdx, rsi, r9, r10. */
+/* rdi = any address. Sets ecx = id; with a state byte, checks that rdi is the start of a live object of a slab, marks
+ * it free, and sets r10 = its state byte. Leaves for \odd with rdi as it was otherwise. Clobbers rax, rdx, r9.
+ * The product of offset and reciprocal is the index above and the test for a start below, see geometry_index(). */
 .macro FIND_AND_MARK_FREE odd
-	mov rax, rdi
-	sub rax, [rip + slub_hot + HOT_HEAP_BASE]
-	mov rdx, rax
+	mov rdx, rdi
+	sub rdx, [rip + slub_hot + HOT_HEAP_BASE]
 	shr rdx, SLUB_GRANULE_SHIFT
 	cmp rdx, [rip + slub_hot + HOT_N_GRANULES]
 	jae \odd
@@ -126,18 +120,17 @@
 	mov r9, [r9 + rdx*8]
 	movzx ecx, r9w
 	shr r9, 16
-	lea r10, [rip + slub_class_geometry]
-	movzx eax, ax
-	mov edx, [r10 + rcx*8 + CLASS_RECIP]
-	imul rdx, rax
-	shr rdx, 32
-	mov esi, [r10 + rcx*8 + CLASS_STRIDE]
-	imul esi, edx
-	cmp esi, eax
+	lea r10, [rip + slub_recip]
+	movzx eax, di
+	mov edx, [r10 + rcx*4]
+	imul rax, rdx
+	cmp eax, edx
+	jae \odd
+	shr rax, 32
+	lea r10, [r9 + rax]
+	cmp byte ptr [r10], 1
 	jne \odd
-	cmp byte ptr [r9 + rdx], 1
-	jne \odd
-	mov byte ptr [r9 + rdx], 0
+	mov byte ptr [r10], 0
 #else
 	movzx ecx, word ptr [r9 + rdx*8]
 #endif
@@ -189,6 +182,7 @@ ENTRY \name
 	ret
 .Lfull\@:
 	mov esi, ecx
+	mov rdx, r10
 	jmp slub_free_full
 .Lodd\@:
 	jmp \slow
