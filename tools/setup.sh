@@ -2,29 +2,32 @@
 # SPDX-License-Identifier: MIT
 # Installs what the build and the tests need, and nothing when it is all there.
 #
-# usage: tools/setup.sh [build|test|package|cross]
-#   build    what the build needs
-#   test     and what the tests need (the default)
-#   package  test, and what builds the Debian packages
-#   cross    test, and what the presets musl and aarch64 need
+# usage: tools/setup.sh [SCOPE]
+#   build     what the build needs
+#   test      and what the tests need (the default)
+#   coverage  test, and what sums up coverage
+#   musl      build, and what the preset musl needs
+#   aarch64   build, what the preset aarch64 needs, and Debian's kernels for it, into build/aarch64/kernels
+#   package   test, and what builds and checks the Debian packages
 # With apt-get and root or sudo it installs; otherwise it prints the one line to type and exits 2.
 set -eu
 
 scope=${1:-test}
-packages="build-essential cmake ninja-build pkg-config python3 libjansson-dev libgsl-dev libelf-dev
-          libcmocka-dev"
+build="build-essential cmake ninja-build pkg-config python3 libjansson-dev libgsl-dev libelf-dev
+    libcmocka-dev"
+test="g++ clang valgrind strace gdb perl git sqlite3 redis-server nginx-light apache2-utils nodejs"
 case $scope in
-build) ;;
-test | package | cross) packages="$packages g++ clang valgrind strace gdb
-    perl git sqlite3 redis-server nginx-light apache2-utils nodejs" ;;
+build) packages=$build ;;
+test) packages="$build $test" ;;
+coverage) packages="$build $test gcovr" ;;
+musl) packages="$build musl-tools" ;;
+aarch64) packages="$build gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user qemu-system-arm" ;;
+package) packages="$build $test debhelper dpkg-dev lintian" ;;
 *)
-    echo "setup.sh: unknown scope '$scope': say build, test, package or cross" >&2
+    echo "setup.sh: unknown scope '$scope': say build, test, coverage, musl, aarch64 or package" >&2
     exit 2
     ;;
 esac
-[ "$scope" != cross ] || packages="$packages musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-    qemu-user qemu-system-arm"
-[ "$scope" != package ] || packages="$packages debhelper dpkg-dev"
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     missing=
@@ -75,5 +78,26 @@ install_missing() {
         apt-get install -q -y --no-install-recommends "$@"
 }
 
-[ "$scope" = build ] || packages="$packages $(clang_runtime)"
+# The newest of Debian's kernels of each line (6.1, 6.12) for arm64 machines, as packages: none is installed.
+fetch_kernels() {
+    folder=build/aarch64/kernels
+    ls $folder/linux-image-*.deb >/dev/null 2>&1 && return 0
+    can_install || {
+        echo "setup.sh: no kernels in $folder; type:" \
+            "sudo dpkg --add-architecture arm64, sudo apt-get update, and then this again" >&2
+        exit 2
+    }
+    $as_root dpkg --add-architecture arm64
+    $as_root apt-get update -q
+    mkdir -p $folder
+    apt-cache search --names-only '^linux-image-[0-9]+[.][0-9]+[.][0-9][^ ]*-cloud-arm64$' |
+        cut -d ' ' -f 1 | sort -V |
+        awk -F '[-.]' '{ newest[$3 "." $4] = $0 } END { for (line in newest) print newest[line] }' |
+        (cd $folder && xargs -I '{}' apt-get download -q -o APT::Sandbox::User=root '{}:arm64')
+}
+
+case $scope in
+test | coverage | package) packages="$packages $(clang_runtime)" ;;
+esac
 install_missing
+[ "$scope" != aarch64 ] || fetch_kernels

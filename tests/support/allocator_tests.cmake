@@ -6,11 +6,15 @@
 #                           [ENVIRONMENT NAME=VALUE...] [NO_PRELOAD] [PORTABLE])
 #
 # makes one ctest per allocator and variant, <name>.<allocator>[.<variant>]. The allocator comes by
-# LD_PRELOAD; variants choose the back end (SLUB_OPTIONS) or take the kernel's rseq area away
-# (GLIBC_TUNABLES). Where the tests run elsewhere (SLUB_TEST_HOST is off) the programs are built,
+# LD_PRELOAD; variants choose the back end (SLUB_OPTIONS), take the kernel's rseq area away
+# (GLIBC_TUNABLES), or run the program under valgrind, which has no rseq, as programs with a malloc
+# of their own are run under it. Where the tests run elsewhere (SLUB_TEST_HOST is off) the programs are built,
 # and only PORTABLE ones are tests. With NO_PRELOAD the program gets the library's path in
 # SLUB_TEST_LIB instead and preloads it where it must.
 include_guard(GLOBAL)
+find_program(SLUB_VALGRIND valgrind)
+set(slub_valgrind ${SLUB_VALGRIND} --error-exitcode=99 --trace-children=no
+    --soname-synonyms=somalloc=nouserintercepts)
 if(NOT TARGET slub_test_support)
     add_subdirectory(${CMAKE_CURRENT_LIST_DIR} ${CMAKE_BINARY_DIR}/tests/support)
 endif()
@@ -50,7 +54,19 @@ function(slub_add_allocator_test name)
         foreach(variant IN LISTS arg_VARIANTS)
             set(test ${name}.${allocator})
             set(variant_environment ${environment})
-            if(variant STREQUAL "norseq")
+            set(command ${arg_COMMAND})
+            if(variant STREQUAL "valgrind")
+                # A sanitizer's build brings a run-time library that does not live under it.
+                if(NOT SLUB_VALGRIND OR NOT SLUB_TEST_HOST OR SLUB_SANITIZE)
+                    continue()
+                endif()
+                list(POP_FRONT command program)
+                # It takes a program by path, and ctest would look for a target in the first place only.
+                if(TARGET ${program})
+                    set(program $<TARGET_FILE:${program}>)
+                endif()
+                list(PREPEND command ${slub_valgrind} ${program})
+            elseif(variant STREQUAL "norseq")
                 list(APPEND variant_environment GLIBC_TUNABLES=glibc.pthread.rseq=0)
             elseif(NOT variant STREQUAL "plain")
                 list(APPEND variant_environment SLUB_OPTIONS=percpu=${variant})
@@ -58,10 +74,15 @@ function(slub_add_allocator_test name)
             if(NOT variant STREQUAL "plain")
                 string(APPEND test .${variant})
             endif()
-            add_test(NAME ${test} COMMAND ${arg_COMMAND})
+            add_test(NAME ${test} COMMAND ${command})
             set_tests_properties(${test} PROPERTIES
                 ENVIRONMENT "${variant_environment}" LABELS "${arg_LABELS}"
                 TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
+            if(variant STREQUAL "valgrind" AND NOT allocator STREQUAL "system")
+                # Blocks of valgrind's own: it has put its malloc in the place of ours.
+                set_tests_properties(${test} PROPERTIES
+                    FAIL_REGULAR_EXPRESSION "total heap usage: [1-9]")
+            endif()
         endforeach()
     endforeach()
 endfunction()
