@@ -19,12 +19,19 @@ static _Atomic uint64_t total_bytes;
 
 static size_t sheaf_bytes(const struct barn *bn) { return (8 * sizeof(struct entry)) << bn->bn_sheaf_order; }
 
+/* What it may keep before it has learnt anything: one sheaf at least. */
+static uint64_t first_bytes(const struct barn *bn)
+{
+    uint64_t sheaf = (uint64_t)bn->bn_object_bytes * SHEAF_OBJS(bn->bn_sheaf_order);
+    return min_size(max_size(BARN_FIRST_BYTES, sheaf), options.barn_bytes);
+}
+
 void barn_init(struct barn *bn, size_t stride_bytes, unsigned sheaf_order)
 {
     memset((void *)bn, 0, sizeof *bn);
     bn->bn_object_bytes = (uint32_t)(stride_bytes + sizeof(struct entry));
     bn->bn_sheaf_order = sheaf_order;
-    bn->bn_limit_bytes = min_size(BARN_FIRST_BYTES, options.barn_bytes);
+    bn->bn_limit_bytes = first_bytes(bn);
 }
 
 static void drop_locked(struct barn *bn, struct sheaf *sh)
@@ -103,13 +110,18 @@ static struct sheaf *room_locked(struct barn *bn)
     return sh;
 }
 
-/* Allow twice as much as slabs will serve this time. */
+/* Allow twice as much as slabs will serve this time, and less for the time that has passed. */
 void barn_learn(struct barn *bn)
 {
+    uint64_t now = os_clock_ms();
     lock_acquire(&bn->bn_lock);
     uint64_t n = min_size(SHEAF_OBJS(bn->bn_sheaf_order), bn->bn_n_refused);
+    uint64_t passed = now > bn->bn_learnt_ms ? min_size(now - bn->bn_learnt_ms, UINT32_MAX) : 0;
+    uint64_t leaked = passed * BARN_LEAK_OBJS * bn->bn_object_bytes, first = first_bytes(bn);
+    uint64_t left = bn->bn_limit_bytes > first + leaked ? bn->bn_limit_bytes - leaked : first;
     bn->bn_n_refused -= n;
-    bn->bn_limit_bytes = min_size(bn->bn_limit_bytes + 2 * n * bn->bn_object_bytes, options.barn_bytes);
+    bn->bn_limit_bytes = min_size(left + 2 * n * bn->bn_object_bytes, options.barn_bytes);
+    bn->bn_learnt_ms = now;
     lock_release(&bn->bn_lock);
 }
 
@@ -168,6 +180,22 @@ size_t barn_get(struct barn *bn, struct entry *e, size_t n)
     barn_close_taken(bn, sh, n);
     return n;
 }
+
+size_t barn_give_up(struct barn *bn, struct entry *e, size_t n)
+{
+    lock_acquire(&bn->bn_lock);
+    struct sheaf *sh = bn->bn_top;
+    n = sh != NULL ? min_size(n, sh->sh_n_objs) : 0;
+    if (n != 0) {
+        memcpy(e, sh->sh_entries + sh->sh_n_objs - n, n * sizeof *e);
+        taken_locked(bn, sh, n);
+        bn->bn_count.bc_trims += n;
+    }
+    lock_release(&bn->bn_lock);
+    return n;
+}
+
+uint64_t barn_total_bytes(void) { return atomic_load_explicit(&total_bytes, memory_order_relaxed); }
 
 size_t barn_put(struct barn *bn, const struct entry *e, size_t n)
 {

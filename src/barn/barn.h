@@ -7,9 +7,10 @@
  * CPU and allocated on another costs one copy of its entry.
  * The barn is a stack: what came last, and is warm, leaves first. The top sheaf may be partly filled.
  *
- * How much it keeps is learnt: BARN_FIRST_BYTES at first, more by what is wanted again after there was no room for
- * it, at most options.barn_bytes and, with all other barns, options.barn_total_bytes, counting strides and
- * entries. After each second what stayed at the bottom all that second goes back to slabs.
+ * How much it keeps is learnt: BARN_FIRST_BYTES, and a credit that grows by what is wanted again after there was no
+ * room for it and leaks away at BARN_LEAK_OBJS a millisecond (docs/adr/0003); at most options.barn_bytes and, with all
+ * other barns, options.barn_total_bytes, counting strides and entries. After each second what stayed at the bottom
+ * all that second goes back to slabs.
  * Locking: the barn lock; meta's below it. */
 #ifndef SLUB_BARN_BARN_H
 #define SLUB_BARN_BARN_H
@@ -26,7 +27,8 @@
 #define SHEAF_HEAD_BYTES 16
 #define SHEAF_MAX_OBJS SHEAF_OBJS(SHEAF_MAX_ORDER)
 
-#define BARN_FIRST_BYTES (256u << 10)
+#define BARN_FIRST_BYTES (32u << 10)
+#define BARN_LEAK_OBJS 1000
 
 struct sheaf {
     struct sheaf *sh_next;
@@ -46,7 +48,8 @@ struct barn {
     struct sheaf *bn_top;      /* stack of filled sheaves [lock:bn_lock] */
     struct sheaf *bn_spares;   /* empty ones [lock:bn_lock] */
     _Atomic uint64_t bn_n_objs; /* written under bn_lock; read without it as a hint */
-    uint64_t bn_limit_bytes;   /* learnt [lock:bn_lock] */
+    uint64_t bn_limit_bytes;   /* learnt; as it was at bn_learnt_ms [lock:bn_lock] */
+    uint64_t bn_learnt_ms;     /* [lock:bn_lock] */
     uint64_t bn_n_refused;     /* objects without room that were not wanted again yet [lock:bn_lock] */
     uint64_t bn_low;           /* least bn_n_objs since bn_epoch_ms [lock:bn_lock] */
     _Atomic uint64_t bn_epoch_ms; /* [lock:bn_lock; barn_is_due() reads without, relaxed] */
@@ -67,7 +70,7 @@ void barn_close_taken(struct barn *bn, struct sheaf *sh, size_t k);
 struct sheaf *barn_open_room(struct barn *bn, size_t n_offered);
 void barn_close_put(struct barn *bn, struct sheaf *sh, size_t k);
 
-/* Slabs must serve what was put away here in vain: keep more from now on. */
+/* Slabs must serve, perhaps what was put away here in vain: keep more from now on, if that happens often. */
 void barn_learn(struct barn *bn);
 
 /* True when there is nothing to take, as it seems from outside. */
@@ -81,6 +84,12 @@ size_t barn_get(struct barn *bn, struct entry *e, size_t n);
 
 /* Put n objects; returns how many it took, from the front. The caller gives the others to slabs. */
 size_t barn_put(struct barn *bn, const struct entry *e, size_t n);
+
+/* Take up to n objects, from one sheaf, that somebody else has more use for the memory of. */
+size_t barn_give_up(struct barn *bn, struct entry *e, size_t n);
+
+/* What all barns keep: strides and entries. */
+uint64_t barn_total_bytes(void);
 
 /* Take up to n objects that were not needed for a second; call after barn_put, until it answers 0. */
 size_t barn_trim(struct barn *bn, struct entry *e, size_t n);

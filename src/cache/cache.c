@@ -101,6 +101,19 @@ static void give_idle(struct slub_cache *c)
     }
 }
 
+size_t cache_give_up(struct slub_cache *c, size_t n)
+{
+    struct entry e[CHUNK];
+    size_t done = 0;
+    for (unsigned i = 0; i < n_homes && done < n; i++) {
+        struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
+        size_t most = bn != NULL ? min_size((barn_n_objs(bn) + 1) / 2, n - done) : 0, k;
+        for (; most != 0 && (k = barn_give_up(bn, e, min_size(most, CHUNK))) != 0; most -= k, done += k)
+            pool_give(&c->ca_pool, i, e, k);
+    }
+    return done;
+}
+
 /* To the barn, else to slabs. */
 void cache_put_away(struct slub_cache *c, const struct entry *e, size_t n)
 {

@@ -51,6 +51,9 @@ void cache_put_bulk(struct slub_cache *c, const struct entry *e, size_t n);
 /* Past the caller's slot, into the barn or slabs. */
 void cache_put_away(struct slub_cache *c, const struct entry *e, size_t n);
 
+/* Give up to n objects of the barns to slabs, at most half of what they keep. Returns how many. */
+size_t cache_give_up(struct slub_cache *c, size_t n);
+
 /* Empty the slots of all CPUs and the barns into the slabs. False when a CPU could not be drained. `close`:
  * nobody may use the cache afterwards. */
 bool cache_drain(struct slub_cache *c, bool close);

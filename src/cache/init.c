@@ -66,7 +66,6 @@ static uint64_t heap_bytes(void)
 /* Other pools' empty slabs, when the asker has no more of its own. */
 struct relief {
     struct pool *asker;
-    enum pool_relief what;
     bool drain, any;
 };
 
@@ -77,25 +76,79 @@ static void relieve(struct slub_cache *c, void *arg)
         r->any |= cache_drain(c, false);
     if (&c->ca_pool == r->asker)
         return;
-    if (r->what != RELIEF_DIRTY)
-        r->any |= pool_relieve_space(&c->ca_pool);
-    else if (dirty_is_near(&dirty_slabs))
-        r->any |= pool_relieve_dirty(&c->ca_pool);
+    r->any |= pool_relieve_space(&c->ca_pool);
 }
 
-/* Who asks for space holds no lock, and would fail without it; who has too much dirty may hold slots or the registry,
- * and somebody else will ask again. */
+/* The pool whose slab has been empty longest. */
+struct oldest {
+    struct pool *pool;
+    uint32_t emptied;
+};
+
+static void find_oldest(struct slub_cache *c, void *arg)
+{
+    struct oldest *o = arg;
+    uint32_t emptied;
+    if (pool_oldest_empty(&c->ca_pool, &emptied) && (o->pool == NULL || (int32_t)(emptied - o->emptied) < 0))
+        *o = (struct oldest){&c->ca_pool, emptied};
+}
+
+/* Who has too much dirty may hold slots or the registry; then somebody else will ask again. */
+static bool relieve_dirty(void)
+{
+    bool any = false;
+    if (!lock_try(&registry_lock))
+        return false;
+    while (dirty_is_near(&dirty_slabs)) {
+        struct oldest o = {NULL, 0};
+        registry_each_locked(find_oldest, &o);
+        if (o.pool == NULL || pool_purge_oldest(o.pool) == 0)
+            break;
+        any = true;
+    }
+    lock_release(&registry_lock);
+    return any;
+}
+
+/* When all barns together keep more than the share of what is in use, those of other caches give up a few slabs' worth
+ * for each slab that is added, in turn. */
+static bool relieve_kept(const struct pool *asker)
+{
+    enum { GIVE_BYTES = 2 * SLUB_GRANULE_BYTES, GIVE_MOST = 2048 }; /* bytes; objects, whose cost is time */
+    static unsigned turn = GMAP_FIRST_CACHE;                        /* [lock:registry_lock] */
+    size_t bytes = 0, n = 0;
+    if (barn_total_bytes() <= dirty_share(&dirty_slabs) || !lock_try(&registry_lock))
+        return false;
+    for (unsigned i = GMAP_FIRST_CACHE; i < SLUB_MAX_CACHES && bytes < GIVE_BYTES && n < GIVE_MOST; i++) {
+        struct slub_cache *c = registry_get(turn);
+        turn = turn + 1 < SLUB_MAX_CACHES ? turn + 1 : GMAP_FIRST_CACHE;
+        if (c == NULL || &c->ca_pool == asker)
+            continue;
+        size_t stride = c->ca_pool.po_geometry.stride_bytes;
+        size_t k = cache_give_up(c, min_size((GIVE_BYTES - bytes + stride - 1) / stride, GIVE_MOST - n));
+        bytes += k * stride;
+        n += k;
+    }
+    lock_release(&registry_lock);
+    if (dirty_is_over(&dirty_slabs)) /* what was emptied under the lock */
+        relieve_dirty();
+    return n != 0;
+}
+
+/* Who asks for space holds no lock, and would fail without it. */
 static bool relieve_all(struct pool *asker, enum pool_relief what)
 {
-    void (*each)(void (*)(struct slub_cache *, void *), void *) =
-        what == RELIEF_DIRTY ? registry_try_each : registry_each;
-    struct relief r = {asker, what, false, false};
+    struct relief r = {asker, false, false};
+    if (what == RELIEF_DIRTY)
+        return relieve_dirty();
+    if (what == RELIEF_KEPT)
+        return relieve_kept(asker);
     if (what == RELIEF_SPACE && large_relieve_space())
         return true;
-    each(relieve, &r);
-    if (what != RELIEF_DIRTY && !r.any) {
+    registry_each(relieve, &r);
+    if (!r.any) {
         r.drain = true;
-        each(relieve, &r);
+        registry_each(relieve, &r);
     }
     return r.any;
 }

@@ -135,14 +135,6 @@ void registry_each(void (*fn)(struct slub_cache *c, void *arg), void *arg)
     }
 }
 
-void registry_try_each(void (*fn)(struct slub_cache *c, void *arg), void *arg)
-{
-    if (!lock_try(&registry_lock))
-        return;
-    registry_each_locked(fn, arg);
-    lock_release(&registry_lock);
-}
-
 void registry_each_locked(void (*fn)(struct slub_cache *c, void *arg), void *arg)
 {
     for (unsigned id = GMAP_FIRST_CACHE; id < SLUB_MAX_CACHES; id++) {

@@ -32,11 +32,9 @@ int registry_create(struct slub_cache **out, const char *name, const struct geom
 int registry_remove(struct slub_cache *c, uint64_t *n_live);
 
 /* Call fn for every cache, in order of id, under registry_lock, so that the cache does not go away meanwhile. The first
- * form lets the lock go between caches: who waits for it waits for one cache. The second is for holders of the lock,
- * the third for those who may hold locks below it: it does nothing when the lock is taken. */
+ * form lets the lock go between caches: who waits for it waits for one cache. The second is for holders of the lock. */
 void registry_each(void (*fn)(struct slub_cache *c, void *arg), void *arg);
 void registry_each_locked(void (*fn)(struct slub_cache *c, void *arg), void *arg);
-void registry_try_each(void (*fn)(struct slub_cache *c, void *arg), void *arg);
 
 /* Geometry by the options and the machine. */
 int registry_geometry(struct geometry *g, size_t size, size_t align);

@@ -39,11 +39,17 @@ static void *address(const struct large *lg)
 
 size_t large_good_size(size_t size) { return page_round(size); }
 
+static void add_live_locked(int64_t bytes)
+{
+    large.live_bytes += (uint64_t)bytes;
+    dirty_add_in_use(&dirty_large, bytes);
+}
+
 static void count_in_locked(const struct large *lg)
 {
     large.n_live++;
     large.n_allocs++;
-    large.live_bytes += lg->lg_bytes;
+    add_live_locked((int64_t)lg->lg_bytes);
 }
 
 /* A mapping that begins at a multiple of `align`: a larger one, cut at both ends. */
@@ -227,7 +233,7 @@ static void count_out_locked(const struct large *lg)
 {
     large.n_live--;
     large.n_frees++;
-    large.live_bytes -= lg->lg_bytes;
+    add_live_locked(-(int64_t)lg->lg_bytes);
 }
 
 /* `dirty` of its bytes may have pages. */
@@ -379,7 +385,7 @@ static void *remap_direct(struct large *lg, size_t bytes)
     if (p == NULL)
         return NULL;
     lock_acquire(&large_lock);
-    large.live_bytes += bytes - lg->lg_bytes;
+    add_live_locked((int64_t)bytes - (int64_t)lg->lg_bytes);
     lg->lg_first = (uintptr_t)p;
     lg->lg_bytes = bytes;
     lock_release(&large_lock);
@@ -401,7 +407,7 @@ void *large_realloc(struct large *lg, size_t size)
     else if (n > lg->lg_n)
         in_place = grow_in_place_locked(lg, n - lg->lg_n);
     if (in_place) {
-        large.live_bytes += bytes - lg->lg_bytes;
+        add_live_locked((int64_t)bytes - (int64_t)lg->lg_bytes);
         lg->lg_bytes = bytes;
     }
     lock_release(&large_lock);

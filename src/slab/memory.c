@@ -14,7 +14,10 @@
 
 /* Spare granules are handed out again only when more than QUARANTINE wait or address space is out:
  * an address that is used after its cache was destroyed then still belongs to nobody. */
-enum { QUARANTINE = 256, PURGE_BATCH = 64 };
+enum { QUARANTINE = 256 };
+
+/* Slabs that are purged at a time. */
+enum { PURGE_LEAST = 16, PURGE_MOST = 64 };
 
 static uint64_t granule_take(struct pool *pool, bool *fell_back)
 {
@@ -37,7 +40,7 @@ void *pool_record(struct pool *asker, size_t bytes)
     return p;
 }
 
-struct slab *memory_new_slab(struct pool *pool, unsigned home, bool soon_used, bool *fell_back)
+struct slab *memory_new_slab(struct pool *pool, unsigned home, bool *fell_back)
 {
     const struct geometry *g = &pool->po_geometry;
     struct slab *s = pool_record(pool, slab_record_bytes(g));
@@ -48,10 +51,9 @@ struct slab *memory_new_slab(struct pool *pool, unsigned home, bool soon_used, b
         meta_free(s, slab_record_bytes(g));
         return NULL;
     }
-    if (soon_used && g->stride_bytes <= os_page_size() / 2)
-        os_populate(gmap_address(granule), SLUB_GRANULE_BYTES);
     slab_init(s, g, granule, home);
     gmap_set(granule, gmap_pack(s->sl_state, pool->po_id));
+    dirty_add_in_use(&dirty_slabs, (int64_t)memory_slab_bytes(g));
     return s;
 }
 
@@ -78,18 +80,21 @@ static void purge_sorted(struct slab **s, size_t n, bool *purged)
     }
 }
 
-/* Purge up to PURGE_BATCH empty slabs of one home, oldest first; false when there was nothing to do. */
-static bool purge_some(struct pool *pool, struct pool_home *ph, size_t keep, uint64_t *bytes)
+/* Purge empty slabs of one home, longest empty first: `wanted` bytes, but not fewer than PURGE_LEAST slabs nor more
+ * than PURGE_MOST. False when there was nothing to do. */
+static bool purge_some(struct pool *pool, struct pool_home *ph, uint64_t wanted, uint64_t *bytes)
 {
     const struct geometry *g = &pool->po_geometry;
-    struct slab *batch[PURGE_BATCH];
-    bool purged[PURGE_BATCH];
+    struct slab *batch[PURGE_MOST];
+    bool purged[PURGE_MOST];
     size_t n = 0;
+    uint64_t found = 0;
     lock_acquire(&ph->ph_lock);
-    while (n < PURGE_BATCH && ph->ph_n_slabs[SLAB_EMPTY] > keep) {
+    while (n < PURGE_MOST && (n < PURGE_LEAST || found < wanted) && ph->ph_n_slabs[SLAB_EMPTY] != 0) {
         struct slab *s = list_last(&ph->ph_lists[SLAB_EMPTY], struct slab, sl_link);
         list_remove(&s->sl_link);
         ph->ph_n_slabs[SLAB_EMPTY]--;
+        found += memory_dirty_bytes(s, g);
         batch[n++] = s;
     }
     lock_release(&ph->ph_lock);
@@ -104,6 +109,7 @@ static bool purge_some(struct pool *pool, struct pool_home *ph, size_t keep, uin
         if (purged[i]) {
             uint64_t dirty = memory_dirty_bytes(batch[i], g);
             dirty_add(&dirty_slabs, -(int64_t)dirty);
+            dirty_add_in_use(&dirty_slabs, -(int64_t)memory_slab_bytes(g));
             *bytes += dirty;
             slab_reset(batch[i], g);
             ph->ph_count.pc_free++;
@@ -117,6 +123,13 @@ static bool purge_some(struct pool *pool, struct pool_home *ph, size_t keep, uin
     return any;
 }
 
+/* What there is beyond seven eighths of what is allowed. */
+static uint64_t excess(void)
+{
+    uint64_t have = dirty_bytes(&dirty_slabs), goal = dirty_allowed(&dirty_slabs) / 8 * 7;
+    return have > goal ? have - goal : 0;
+}
+
 uint64_t memory_purge(struct pool *pool, bool all)
 {
     uint64_t bytes = 0;
@@ -124,13 +137,44 @@ uint64_t memory_purge(struct pool *pool, bool all)
         struct pool_home *ph = atomic_load_explicit(&pool->po_home[i], memory_order_acquire);
         if (ph == NULL)
             continue;
-        while ((all || dirty_is_near(&dirty_slabs)) && purge_some(pool, ph, all ? 0 : 1, &bytes))
+        while ((all || dirty_is_near(&dirty_slabs)) && purge_some(pool, ph, all ? UINT64_MAX : excess(), &bytes))
             ;
     }
     return bytes;
 }
 
-bool pool_relieve_dirty(struct pool *pool) { return memory_purge(pool, false) != 0; }
+/* The home of the slab that has been empty longest. */
+static struct pool_home *oldest_home(struct pool *pool, uint32_t *emptied)
+{
+    struct pool_home *found = NULL;
+    for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
+        struct pool_home *ph = atomic_load_explicit(&pool->po_home[i], memory_order_acquire);
+        if (ph == NULL)
+            continue;
+        lock_acquire(&ph->ph_lock);
+        if (ph->ph_n_slabs[SLAB_EMPTY] != 0) {
+            uint32_t at = list_last(&ph->ph_lists[SLAB_EMPTY], struct slab, sl_link)->sl_emptied;
+            if (found == NULL || (int32_t)(at - *emptied) < 0) {
+                found = ph;
+                *emptied = at;
+            }
+        }
+        lock_release(&ph->ph_lock);
+    }
+    return found;
+}
+
+bool pool_oldest_empty(struct pool *pool, uint32_t *emptied) { return oldest_home(pool, emptied) != NULL; }
+
+uint64_t pool_purge_oldest(struct pool *pool)
+{
+    uint64_t bytes = 0;
+    uint32_t emptied;
+    struct pool_home *ph = oldest_home(pool, &emptied);
+    if (ph != NULL)
+        purge_some(pool, ph, excess(), &bytes);
+    return bytes;
+}
 
 /* Purge whole pages of a slab in use whose objects are all free and in the slab. */
 static uint64_t purge_free_pages_locked(struct slab *s, const struct geometry *g, size_t page_bytes)
@@ -185,8 +229,10 @@ static void take_back(struct pool *pool, struct pool_home *ph, struct slab *s, u
     lock_acquire(&ph->ph_lock);
     list_push_back(&ph->ph_lists[list], &s->sl_link);
     ph->ph_n_slabs[list]++;
-    if (list == SLAB_EMPTY)
+    if (list == SLAB_EMPTY) {
         dirty_add(&dirty_slabs, (int64_t)memory_dirty_bytes(s, &pool->po_geometry));
+        dirty_add_in_use(&dirty_slabs, (int64_t)memory_slab_bytes(&pool->po_geometry));
+    }
     lock_release(&ph->ph_lock);
 }
 
@@ -202,8 +248,10 @@ static bool give_up_granules(struct pool *pool, struct pool_home *ph, bool dirty
             s = list_last(&ph->ph_lists[list], struct slab, sl_link);
             list_remove(&s->sl_link);
             ph->ph_n_slabs[list]--;
-            if (list == SLAB_EMPTY)
+            if (list == SLAB_EMPTY) {
                 dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, &pool->po_geometry));
+                dirty_add_in_use(&dirty_slabs, -(int64_t)memory_slab_bytes(&pool->po_geometry));
+            }
         }
         lock_release(&ph->ph_lock);
         if (s == NULL)

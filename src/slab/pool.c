@@ -13,11 +13,11 @@
 #include "slab/memory.h"
 #include "slab/slab.h"
 
-enum { POPULATE_FROM = 12 }; /* slabs */
-
 uint32_t slub_recip[SLUB_MAX_CACHES] SLUB_ALIGNED(64);
 bool (*pool_relief)(struct pool *asker, enum pool_relief what);
 unsigned pool_n_nodes = 1;
+
+static _Atomic uint32_t n_emptied; /* slabs that became EMPTY, of all pools */
 
 static void home_init(struct pool_home *ph, bool strong)
 {
@@ -103,16 +103,19 @@ static struct slab *first_locked(struct pool_home *ph, const struct geometry *g,
     if (list == SLAB_EMPTY)
         dirty_add(&dirty_slabs, -(int64_t)memory_dirty_bytes(s, g));
     else if (list == SLAB_CLEAN)
-        dirty_regret(&dirty_slabs, SLUB_GRANULE_BYTES);
+        dirty_add_in_use(&dirty_slabs, (int64_t)memory_slab_bytes(g));
+    if (list == SLAB_CLEAN)
+        dirty_regret(&dirty_slabs, memory_slab_bytes(g));
     list_take_locked(ph, s);
     return s;
 }
 
-static struct slab *pick_locked(struct pool_home *ph, const struct geometry *g)
+/* From the lists up to `last`. */
+static struct slab *pick_locked(struct pool_home *ph, const struct geometry *g, enum slab_list last)
 {
     static const uint8_t order[] = {SLAB_PARTIAL, SLAB_PARTIAL + 1, SLAB_PARTIAL + 2, SLAB_PARTIAL + 3,
                                     SLAB_EMPTY, SLAB_CLEAN};
-    for (size_t i = 0; i < sizeof order; i++)
+    for (size_t i = 0; i < sizeof order && order[i] <= last; i++)
         if (ph->ph_n_slabs[order[i]] != 0)
             return first_locked(ph, g, order[i]);
     return NULL;
@@ -157,7 +160,7 @@ static size_t take_elsewhere(struct pool *pool, unsigned home, struct entry *out
         lock_acquire(&ph->ph_lock);
         size_t before = got;
         struct slab *s;
-        while (got < n && (s = pick_locked(ph, g)) != NULL) {
+        while (got < n && (s = pick_locked(ph, g, SLAB_CLEAN)) != NULL) {
             got += slab_take(s, g, pool->po_random ? &ph->ph_random : NULL, g->page_objs, out + got, n - got);
             list_put_locked(ph, s, list_for(pool, s));
         }
@@ -173,8 +176,47 @@ static bool is_young_locked(const struct pool_home *ph)
     return ph->ph_count.pc_new <= 1;
 }
 
+/* Pages that objects are about to be handed out from for the first time. */
+struct fresh_pages {
+    char *from;
+    size_t bytes;
+};
+
+/* The frontier of a slab has moved: which pages to ask the system for in one request, since a fault for each costs many
+ * times as much. In a pool with many slabs that is more than the frontier covers, up to an eighth of all of them: it
+ * will get there soon. Not for objects that a program may leave the larger part of untouched. */
+static struct fresh_pages fresh_locked(const struct pool_home *ph, struct slab *s, const struct geometry *g)
+{
+    enum { AHEAD = 8 };
+    size_t page_bytes = os_page_size();
+    struct fresh_pages none = {NULL, 0};
+    if (g->stride_bytes > page_bytes / 2)
+        return none;
+    size_t from = s->sl_populated * page_bytes;
+    size_t to = round_up((size_t)s->sl_frontier * g->stride_bytes, page_bytes);
+    if (to <= from)
+        return none;
+    size_t ahead = ph->ph_n_slabs[SLAB_FULL] * (SLUB_GRANULE_BYTES / AHEAD) / page_bytes * page_bytes;
+    to = min_size(to + ahead, SLUB_GRANULE_BYTES);
+    s->sl_populated = (uint16_t)(to / page_bytes);
+    return (struct fresh_pages){slab_base(s) + from, to - from};
+}
+
+/* The memory in use is about to grow: what barns keep for nothing is better given back before. Lets go of the lock
+ * meanwhile. */
+static struct slab *pick_grown_locked(struct pool *pool, struct pool_home *ph)
+{
+    if (pool_relief != NULL) {
+        lock_release(&ph->ph_lock);
+        pool_relief(pool, RELIEF_KEPT);
+        lock_acquire(&ph->ph_lock);
+    }
+    return pick_locked(ph, &pool->po_geometry, SLAB_CLEAN);
+}
+
 size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
 {
+    enum { FRESH_MOST = 4 };
     const struct geometry *g = &pool->po_geometry;
     struct pool_home *ph = home_get(pool, home);
     if (ph == &pool->po_home0)
@@ -184,19 +226,22 @@ size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
     lock_acquire(&ph->ph_lock);
     /* In its first slab a pool takes pages into use one by one, later whole extents. */
     bool young = is_young_locked(ph);
+    struct fresh_pages fresh[FRESH_MOST];
+    size_t n_fresh = 0;
     while (got < n) {
-        struct slab *s = pick_locked(ph, g);
+        struct slab *s = pick_locked(ph, g, SLAB_EMPTY);
+        if (s == NULL)
+            s = pick_grown_locked(pool, ph);
         if (s == NULL) {
-            /* A pool that has grown well beyond this slab will use it up soon. */
-            bool soon_used = ph->ph_count.pc_new >= POPULATE_FROM, fell_back = false;
+            bool fell_back = false;
             lock_release(&ph->ph_lock);
             s = move_in(pool, home);
             bool moved = s != NULL;
             if (!moved)
-                s = memory_new_slab(pool, home, soon_used, &fell_back);
+                s = memory_new_slab(pool, home, &fell_back);
             lock_acquire(&ph->ph_lock);
             if (s == NULL)
-                s = pick_locked(ph, g); /* what relief, or somebody else, brought back */
+                s = pick_locked(ph, g, SLAB_CLEAN); /* what relief, or somebody else, brought back */
             else if (!moved)
                 count_new_locked(ph, fell_back);
             if (s == NULL)
@@ -205,12 +250,18 @@ size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
         }
         got += slab_take(s, g, random, young ? g->page_objs : g->extent_objs, out + got, n - got);
         list_put_locked(ph, s, list_for(pool, s));
+        if (!young && n_fresh < FRESH_MOST) {
+            fresh[n_fresh] = fresh_locked(ph, s, g);
+            n_fresh += fresh[n_fresh].bytes != 0;
+        }
     }
     ph->ph_n_out += got;
     ph->ph_count.pc_take += got;
     if (random != NULL)
         random_shuffle(random, out, got, sizeof *out);
     lock_release(&ph->ph_lock);
+    for (size_t i = 0; i < n_fresh; i++)
+        os_populate(fresh[i].from, fresh[i].bytes); /* a refusal costs time */
     if (unlikely(got < n))
         got += take_elsewhere(pool, home, out + got, n - got);
     if (unlikely(got == 0 && n != 0)) {
@@ -260,6 +311,7 @@ void pool_give(struct pool *pool, unsigned from, const struct entry *e, size_t n
             list_put_locked(ph, s, list);
             if (list == SLAB_EMPTY) {
                 ph->ph_count.pc_empty++;
+                s->sl_emptied = atomic_fetch_add_explicit(&n_emptied, 1, memory_order_relaxed);
                 dirty_add(&dirty_slabs, (int64_t)memory_dirty_bytes(s, g));
                 emptied = true;
             }
@@ -268,9 +320,8 @@ void pool_give(struct pool *pool, unsigned from, const struct entry *e, size_t n
     if (ph != NULL)
         give_done(ph, n_here, home != from);
     if (emptied && dirty_is_over(&dirty_slabs)) {
-        memory_purge(pool, false);
-        if (dirty_is_over(&dirty_slabs) && pool_relief != NULL)
-            pool_relief(pool, RELIEF_DIRTY);
+        if (pool_relief == NULL || !pool_relief(pool, RELIEF_DIRTY))
+            memory_purge(pool, false);
     }
 }
 

@@ -47,7 +47,8 @@ struct slab {
     uint16_t sl_frontier;     /* objects from here on were never used since pages were fresh [lock:home] */
     uint8_t sl_list;          /* enum slab_list, with the quarter added [lock:home] */
     uint8_t sl_home;          /* home; changes only while no object is out [lock:home] */
-    uint8_t sl_unused[6];
+    uint16_t sl_populated;    /* pages that were asked for or touched, from the start [lock:home] */
+    uint32_t sl_emptied;      /* when it became EMPTY: the number of that event [lock:home] */
     uint8_t sl_state[];       /* 1 live, 0 free; written by the owner of the object */
 };
 
@@ -110,20 +111,25 @@ void pool_lock_all(struct pool *pool);
 void pool_unlock_all(struct pool *pool);
 void pool_rekey(struct pool *pool);
 
-/* Asked when a pool alone cannot help itself; set by the layer that knows all pools. RELIEF_DIRTY: purge empty
- * slabs of others until dirty bytes are below the cap. RELIEF_SPACE (last resort, when address space or memory is out):
- * free runs of large blocks become spare granules, else empty slabs do, else first all that CPUs and barns keep goes
- * back to slabs, the asker's too; so a pool looks at its slabs again after it. RELIEF_SLABS is the same without the
- * runs. True when something was done. */
-enum pool_relief { RELIEF_DIRTY, RELIEF_SPACE, RELIEF_SLABS };
+/* Asked when a pool alone cannot help itself; set by the layer that knows all pools. True when something was done.
+ * RELIEF_DIRTY: purge the empty slabs of all pools, longest empty first, until dirty bytes are below what is allowed.
+ * RELIEF_KEPT: memory in use grows, so barns give up some of what they keep, if that is much. RELIEF_SPACE (last
+ * resort, when address space or memory is out): free runs of large blocks become spare granules, else empty slabs do,
+ * else first all that CPUs and barns keep goes back to slabs, the asker's too; so a pool looks at its slabs again after
+ * it. RELIEF_SLABS is the same without the runs. */
+enum pool_relief { RELIEF_DIRTY, RELIEF_KEPT, RELIEF_SPACE, RELIEF_SLABS };
 extern bool (*pool_relief)(struct pool *asker, enum pool_relief what);
 
 /* meta_alloc() that makes room in place of objects' memory that nobody uses. `asker` may be NULL. No lock is
  * held. */
 void *pool_record(struct pool *asker, size_t bytes);
 
-/* Purge empty slabs, oldest first, until dirty bytes are below the cap or one empty slab a home is left. */
-bool pool_relieve_dirty(struct pool *pool);
+/* When the slab was emptied that has been empty longest, as a number that grows with every slab that is emptied and
+ * may wrap. False when there is none. */
+bool pool_oldest_empty(struct pool *pool, uint32_t *emptied);
+
+/* Purge some empty slabs, longest empty first. Bytes returned. */
+uint64_t pool_purge_oldest(struct pool *pool);
 
 /* Give the granules of clean slabs to whoever asks for one. True when there were any. */
 bool pool_relieve_space(struct pool *pool);
