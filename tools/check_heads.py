@@ -6,8 +6,7 @@ usage: check_heads.py ROOT
 
   - source, script and build files carry the licence line in their first three lines;
   - no tab where the file type does not need it, no blank at the end of a line, at most 120 columns,
-    a newline at the end. Code is laid out to 100 columns; a comment or a table row may be a little
-    longer, hence the limit of 120.
+    a newline at the end.
 """
 import sys
 from pathlib import Path
