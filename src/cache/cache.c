@@ -103,12 +103,13 @@ static void give_idle(struct slub_cache *c)
 
 size_t cache_give_up(struct slub_cache *c, size_t n)
 {
-    struct entry e[CHUNK];
+    enum { FEW = CHUNK / 4 }; /* this lies below a slow path that has a chunk on the stack already */
+    struct entry e[FEW];
     size_t done = 0;
     for (unsigned i = 0; i < n_homes && done < n; i++) {
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
         size_t most = bn != NULL ? min_size((barn_n_objs(bn) + 1) / 2, n - done) : 0, k;
-        for (; most != 0 && (k = barn_give_up(bn, e, min_size(most, CHUNK))) != 0; most -= k, done += k)
+        for (; most != 0 && (k = barn_give_up(bn, e, min_size(most, FEW))) != 0; most -= k, done += k)
             pool_give(&c->ca_pool, i, e, k);
     }
     return done;
@@ -298,9 +299,9 @@ void cache_sink(unsigned id, struct entry *e, size_t n)
         pool_give(&c->ca_pool, home_here(), e, n);
 }
 
-bool cache_drain(struct slub_cache *c, bool close)
+/* Apart from cache_drain(), so that its chunk is not on the stack below that of the slots. */
+static SLUB_SLOW void drain_barns(struct slub_cache *c)
 {
-    bool ok = percpu_drain(c->ca_pool.po_id, close, cache_sink) == 0;
     for (unsigned i = 0; i < POOL_MAX_HOMES; i++) {
         struct barn *bn = atomic_load_explicit(&c->ca_barn[i], memory_order_acquire);
         struct entry e[CHUNK];
@@ -311,6 +312,12 @@ bool cache_drain(struct slub_cache *c, bool close)
             pool_give(&c->ca_pool, i, e, n);
         barn_drop_spares(bn);
     }
+}
+
+bool cache_drain(struct slub_cache *c, bool close)
+{
+    bool ok = percpu_drain(c->ca_pool.po_id, close, cache_sink) == 0;
+    drain_barns(c);
     return ok;
 }
 

@@ -216,7 +216,7 @@ static struct slab *pick_grown_locked(struct pool *pool, struct pool_home *ph)
 
 size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
 {
-    enum { FRESH_MOST = 4 };
+    enum { FRESH_MOST = 2 };
     const struct geometry *g = &pool->po_geometry;
     struct pool_home *ph = home_get(pool, home);
     if (ph == &pool->po_home0)

@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-enum { STEP_MAX = 256 }; /* objects; bounds the draw below to half a KiB of stack */
+enum { STEP_MAX = 256 }; /* objects: places in a step fit a byte, and the draw below a quarter of a KiB of stack */
 
 void slab_init(struct slab *s, const struct geometry *g, uint64_t granule, unsigned home)
 {
@@ -93,13 +93,13 @@ static size_t take_from_frontier(struct slab *s, const struct geometry *g, struc
             slab_put(s, first + i);
         return take;
     }
-    uint16_t order[STEP_MAX];
+    uint8_t order[STEP_MAX];
     for (uint32_t i = 0; i < count; i++)
-        order[i] = (uint16_t)i;
+        order[i] = (uint8_t)i;
     for (uint32_t i = 0; i < count; i++) {
         if (i < take) {
             uint32_t j = i + random_below(random, count - i);
-            uint16_t drawn = order[j];
+            uint8_t drawn = order[j];
             order[j] = order[i];
             out[i] = entry_at(s, base, g, first + drawn);
         } else {
