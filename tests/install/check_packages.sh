@@ -40,16 +40,23 @@ content() {
     done
 }
 
+packages="slub libslub-dev libslub1"
+installed() {
+    # Word splitting is meant.
+    # shellcheck disable=SC2086
+    dpkg-query -W -f '${Package} ${db:Status-Status}\n' $packages 2>/dev/null | grep ' installed$'
+}
+
 # Something of ours that somebody else installed is not ours to remove.
 install() {
-    if dpkg-query -W -f '${Package} ${db:Status-Status}\n' libslub1 libslub-dev slub 2>/dev/null | grep ' installed$'
-    then
+    if installed; then
         echo "installed already: remove these first"
         return 1
     fi
     trap remove EXIT
-    # One package's files in another's are no accident: --no-force-overwrite is the default.
-    $as_root apt-get install -q -y --no-install-recommends "$work"/*.deb
+    # Without the packages of debugging symbols.
+    # shellcheck disable=SC2046
+    $as_root apt-get install -q -y --no-install-recommends $(printf "$work/%s_*.deb\n" $packages)
 }
 
 own_test() {
@@ -62,8 +69,8 @@ own_test() {
 
 remove() {
     trap - EXIT
-    $as_root dpkg --purge slub libslub-dev libslub1
-    ! ls /usr/lib/*/libslub* /usr/bin/slub /usr/include/slub 2>/dev/null
+    # shellcheck disable=SC2086
+    $as_root dpkg --purge $packages && ! installed && [ ! -e /usr/bin/slub ]
 }
 
 rm -rf "$work"

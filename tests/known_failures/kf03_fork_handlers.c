@@ -172,10 +172,10 @@ int main(int argc, char **argv)
 
     tk_init("kf03", "handlers of fork", argc, argv);
     n = tk_count(24, 1500);
-    tk_child("handlers allocate", busy_handlers, &n, 120);
+    tk_child("handlers allocate", busy_handlers, &n, tk_full() ? 800 : 120);
 #ifndef KF03_EARLY /* who registers before the allocator cannot lock what threads hold that \
                       allocate */
-    tk_child("handlers lock", locking_handlers, &n, 120);
+    tk_child("handlers lock", locking_handlers, &n, tk_full() ? 800 : 120);
 #endif
     return tk_finish();
 }
