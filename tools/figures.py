@@ -16,6 +16,7 @@ kinds
     ratios FILE [TEST]... [sizes=8-16384]    slub against the best peer of each size: mean, worst size
     memory FILE [TEST]...                    RSS after the test and after idling, largest of the tests
     known FILE                               cases, limits and values, failed ones marked
+    rows FILE                                columns and rows as they are stored
     programs FILE                            time and peak memory of whole programs, and ratios to the first allocator
 """
 import json
@@ -154,7 +155,11 @@ def programs(run, _):
     return lines[:-1]
 
 
-KINDS = {"slab-test": ("slub-bench/1", slab_test), "ratios": ("slub-bench/1", ratios),
+def rows(run, _):
+    return table(run["columns"], run["rows"])
+
+
+KINDS = {"rows": ("slub-rows/1", rows), "slab-test": ("slub-bench/1", slab_test), "ratios": ("slub-bench/1", ratios),
          "memory": ("slub-bench/1", memory), "known": ("slub-bench/1", known), "programs": ("slub-bench/1", programs)}
 
 
