@@ -184,13 +184,14 @@ struct fresh_pages {
 
 /* The frontier of a slab has moved: which pages to ask the system for in one request, since a fault for each costs many
  * times as much. In a pool with many slabs that is more than the frontier covers, up to an eighth of all of them: it
- * will get there soon. Not for objects that a program may leave the larger part of untouched. */
+ * will get there soon. Not in a pool with few, which may never use them (a hundred of those would make a megabyte),
+ * and not for objects that a program may leave the larger part of untouched. */
 static struct fresh_pages fresh_locked(const struct pool_home *ph, struct slab *s, const struct geometry *g)
 {
-    enum { AHEAD = 8 };
+    enum { LEAST_FULL = 8, AHEAD = 8 };
     size_t page_bytes = os_page_size();
     struct fresh_pages none = {NULL, 0};
-    if (g->stride_bytes > page_bytes / 2)
+    if (g->stride_bytes > page_bytes / 2 || ph->ph_n_slabs[SLAB_FULL] < LEAST_FULL)
         return none;
     size_t from = s->sl_populated * page_bytes;
     size_t to = round_up((size_t)s->sl_frontier * g->stride_bytes, page_bytes);
