@@ -176,31 +176,17 @@ static bool is_young_locked(const struct pool_home *ph)
     return ph->ph_count.pc_new <= 1;
 }
 
-/* Pages that objects are about to be handed out from for the first time. */
-struct fresh_pages {
-    char *from;
-    size_t bytes;
-};
-
-/* The frontier of a slab has moved: which pages to ask the system for in one request, since a fault for each costs many
- * times as much. In a pool with many slabs that is more than the frontier covers, up to an eighth of all of them: it
- * will get there soon. Not in a pool with few, which may never use them (a hundred of those would make a megabyte),
- * and not for objects that a program may leave the larger part of untouched. */
-static struct fresh_pages fresh_locked(const struct pool_home *ph, struct slab *s, const struct geometry *g)
+/* Where the slab that objects were just taken from lies, when all of its pages should be asked for; else NULL. In a
+ * pool with many slabs they will soon be in use, and a fault for each costs many times as much as one request. Not in
+ * a pool with few, which may never use them (a hundred of those would make a megabyte), and not for objects that a
+ * program may leave the larger part of untouched. */
+static char *fresh_locked(const struct pool_home *ph, struct slab *s, const struct geometry *g)
 {
-    enum { LEAST_FULL = 8, AHEAD = 8 };
-    size_t page_bytes = os_page_size();
-    struct fresh_pages none = {NULL, 0};
-    if (g->stride_bytes > page_bytes / 2 || ph->ph_n_slabs[SLAB_FULL] < LEAST_FULL)
-        return none;
-    size_t from = s->sl_populated * page_bytes;
-    size_t to = round_up((size_t)s->sl_frontier * g->stride_bytes, page_bytes);
-    if (to <= from)
-        return none;
-    size_t ahead = ph->ph_n_slabs[SLAB_FULL] * (SLUB_GRANULE_BYTES / AHEAD) / page_bytes * page_bytes;
-    to = min_size(to + ahead, SLUB_GRANULE_BYTES);
-    s->sl_populated = (uint16_t)(to / page_bytes);
-    return (struct fresh_pages){slab_base(s) + from, to - from};
+    enum { MANY_FULL = 8 };
+    if (s->sl_is_populated || g->stride_bytes > os_page_size() / 2 || ph->ph_n_slabs[SLAB_FULL] < MANY_FULL)
+        return NULL;
+    s->sl_is_populated = true;
+    return slab_base(s);
 }
 
 /* The memory in use is about to grow: what barns keep for nothing is better given back before. Lets go of the lock
@@ -227,7 +213,7 @@ size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
     lock_acquire(&ph->ph_lock);
     /* In its first slab a pool takes pages into use one by one, later whole extents. */
     bool young = is_young_locked(ph);
-    struct fresh_pages fresh[FRESH_MOST];
+    char *fresh[FRESH_MOST];
     size_t n_fresh = 0;
     while (got < n) {
         struct slab *s = pick_locked(ph, g, SLAB_EMPTY);
@@ -253,7 +239,7 @@ size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
         list_put_locked(ph, s, list_for(pool, s));
         if (!young && n_fresh < FRESH_MOST) {
             fresh[n_fresh] = fresh_locked(ph, s, g);
-            n_fresh += fresh[n_fresh].bytes != 0;
+            n_fresh += fresh[n_fresh] != NULL;
         }
     }
     ph->ph_n_out += got;
@@ -262,7 +248,7 @@ size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
         random_shuffle(random, out, got, sizeof *out);
     lock_release(&ph->ph_lock);
     for (size_t i = 0; i < n_fresh; i++)
-        os_populate(fresh[i].from, fresh[i].bytes); /* a refusal costs time */
+        os_populate(fresh[i], SLUB_GRANULE_BYTES); /* a refusal costs time */
     if (unlikely(got < n))
         got += take_elsewhere(pool, home, out + got, n - got);
     if (unlikely(got == 0 && n != 0)) {

@@ -47,7 +47,7 @@ struct slab {
     uint16_t sl_frontier;     /* objects from here on were never used since pages were fresh [lock:home] */
     uint8_t sl_list;          /* enum slab_list, with the quarter added [lock:home] */
     uint8_t sl_home;          /* home; changes only while no object is out [lock:home] */
-    uint16_t sl_populated;    /* pages that were asked for or touched, from the start [lock:home] */
+    bool sl_is_populated;     /* its pages were asked for since they were fresh [lock:home] */
     uint32_t sl_emptied;      /* when it became EMPTY: the number of that event [lock:home] */
     uint8_t sl_state[];       /* 1 live, 0 free; written by the owner of the object */
 };

@@ -26,7 +26,7 @@ void slab_reset(struct slab *s, const struct geometry *g)
 {
     s->sl_n_free = 0;
     s->sl_frontier = 0;
-    s->sl_populated = 0;
+    s->sl_is_populated = false;
     memset(s->sl_free, 0, slab_n_words(g) * 8);
 }
 
