@@ -202,8 +202,7 @@ void *slub_calloc(size_t n, size_t size)
 
 void *slub_aligned_alloc(size_t align, size_t size)
 {
-    return is_pow2(align) && align <= LARGE_MAX_ALIGN ? alloc_aligned(align, size)
-                                                      : fail(EINVAL);
+    return is_pow2(align) && align <= LARGE_MAX_ALIGN ? alloc_aligned(align, size) : fail(EINVAL);
 }
 
 void *slub_realloc(void *p, size_t size)

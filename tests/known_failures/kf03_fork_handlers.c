@@ -158,8 +158,8 @@ static void locking_handlers(void *n)
 
         if (pid == 0)
             child();
-        tk_check(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "child under lock: %s",
-                 tk_status_text(status));
+        bool ended = pid > 0 && waitpid(pid, &status, 0) == pid;
+        tk_check(ended && status == 0, "child under lock: %s", tk_status_text(status));
     }
     atomic_store(&must_stop, true);
     pthread_join(t, NULL);
