@@ -29,10 +29,10 @@ extern "C" {
     X(SHEAF_FLUSH, "objects moved out of this CPU's sheaf by a flush")                        \
     X(SHEAF_GROW, "a CPU's sheaf got more room")                                              \
     X(BARN_GET, "objects taken from the barn")                                                \
-    X(BARN_GET_FAIL, "request that the barn could not serve")                                 \
+    X(BARN_GET_FAIL, "request that this CPU's barn could not serve")                           \
     X(BARN_PUT, "objects put into the barn")                                                  \
     X(BARN_PUT_FAIL, "objects that the barn had no room for")                                 \
-    X(BARN_TRIM, "objects that the barn gave back to slabs because they were not used")       \
+    X(BARN_TRIM, "objects that the barn gave back to slabs: idle, drained, or wanted elsewhere") \
     X(SLAB_TAKE, "objects taken from slabs")                                                  \
     X(SLAB_GIVE, "objects given back to slabs")                                               \
     X(SLAB_NEW, "slab made from fresh address space")                                         \

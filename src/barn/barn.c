@@ -125,14 +125,14 @@ void barn_learn(struct barn *bn)
     lock_release(&bn->bn_lock);
 }
 
-struct sheaf *barn_open_filled(struct barn *bn)
+struct sheaf *barn_open_filled(struct barn *bn, bool counts)
 {
     lock_acquire(&bn->bn_lock);
     struct sheaf *sh = bn->bn_top;
-    bn->bn_count.bc_gets++;
+    bn->bn_count.bc_gets += counts;
     if (sh != NULL)
         return sh;
-    bn->bn_count.bc_get_fails++;
+    bn->bn_count.bc_get_fails += counts;
     lock_release(&bn->bn_lock);
     return NULL;
 }
@@ -170,9 +170,9 @@ void barn_close_put(struct barn *bn, struct sheaf *sh, size_t k)
     lock_release(&bn->bn_lock);
 }
 
-size_t barn_get(struct barn *bn, struct entry *e, size_t n)
+size_t barn_get(struct barn *bn, struct entry *e, size_t n, bool counts)
 {
-    struct sheaf *sh = barn_open_filled(bn);
+    struct sheaf *sh = barn_open_filled(bn, counts);
     if (sh == NULL)
         return 0;
     n = min_size(n, sh->sh_n_objs);

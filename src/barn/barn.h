@@ -61,11 +61,12 @@ void barn_init(struct barn *bn, size_t stride_bytes, unsigned sheaf_order);
 /* Between open and close the barn is locked and the caller moves objects straight between the sheaf and its own
  * slot, with one copy.
  *   barn_open_filled   the top sheaf, not empty; NULL (and not locked) when the barn is empty. The caller takes
- *                      the last k objects.
+ *                      the last k objects. `counts`: this is the first barn that is asked, so that a request is
+ *                      counted once.
  *   barn_open_room     a sheaf with room; NULL (and not locked) when the barn may not keep more. The caller
  *                      appends k objects, at most up to SHEAF_OBJS(bn_sheaf_order).
  * `n_offered` counts the request. */
-struct sheaf *barn_open_filled(struct barn *bn);
+struct sheaf *barn_open_filled(struct barn *bn, bool counts);
 void barn_close_taken(struct barn *bn, struct sheaf *sh, size_t k);
 struct sheaf *barn_open_room(struct barn *bn, size_t n_offered);
 void barn_close_put(struct barn *bn, struct sheaf *sh, size_t k);
@@ -79,13 +80,13 @@ SLUB_FAST bool barn_seems_empty(struct barn *bn)
     return atomic_load_explicit(&bn->bn_n_objs, memory_order_relaxed) == 0;
 }
 
-/* Take up to n objects, from one sheaf; 0 when empty. */
-size_t barn_get(struct barn *bn, struct entry *e, size_t n);
+/* Take up to n objects, from one sheaf; 0 when empty. `counts` as above. */
+size_t barn_get(struct barn *bn, struct entry *e, size_t n, bool counts);
 
 /* Put n objects; returns how many it took, from the front. The caller gives the others to slabs. */
 size_t barn_put(struct barn *bn, const struct entry *e, size_t n);
 
-/* Take up to n objects, from one sheaf, that somebody else has more use for the memory of. */
+/* Take up to n objects, from one sheaf, to give them to slabs: somebody else has more use for the memory. */
 size_t barn_give_up(struct barn *bn, struct entry *e, size_t n);
 
 /* What all barns keep: strides and entries. */

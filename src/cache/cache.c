@@ -135,9 +135,9 @@ static size_t batch_now(struct slub_cache *c, bool *grown)
 static const struct entry nothing;
 
 /* From the barn into the caller's slot; returns one of them, `nothing` when the barn is empty. */
-static struct entry refill_from_barn(struct slub_cache *c, struct barn *bn, size_t n)
+static struct entry refill_from_barn(struct slub_cache *c, struct barn *bn, size_t n, bool counts)
 {
-    struct sheaf *sh = barn_open_filled(bn);
+    struct sheaf *sh = barn_open_filled(bn, counts);
     if (sh == NULL)
         return nothing;
     n = min_size(n, sh->sh_n_objs) - 1;
@@ -185,11 +185,11 @@ static struct entry take(struct slub_cache *c)
     unsigned home = home_here();
     struct barn *bn = barn_get_at(c, home);
     size_t batch = batch_now(c, &grown);
-    e = refill_from_barn(c, bn, batch);
+    e = refill_from_barn(c, bn, batch, true);
     if (e.en_obj != NULL)
         return e;
     struct barn *other = barn_of_others(c, home);
-    e = other != NULL ? refill_from_barn(c, other, batch) : nothing;
+    e = other != NULL ? refill_from_barn(c, other, batch, false) : nothing;
     if (e.en_obj != NULL)
         return e;
     barn_learn(bn);
@@ -252,9 +252,9 @@ void cache_put(struct slub_cache *c, struct entry e)
 static size_t take_kept(struct slub_cache *c, unsigned home, struct entry *e, size_t n)
 {
     struct barn *bn = barn_get_at(c, home), *other;
-    size_t k = barn_get(bn, e, n);
+    size_t k = barn_get(bn, e, n, true);
     if (k == 0 && (other = barn_of_others(c, home)) != NULL)
-        k = barn_get(other, e, n);
+        k = barn_get(other, e, n, false);
     if (k == 0) {
         barn_learn(bn);
         k = pool_take(&c->ca_pool, home, e, n);
@@ -308,7 +308,7 @@ static SLUB_SLOW void drain_barns(struct slub_cache *c)
         size_t n;
         if (bn == NULL)
             continue;
-        while ((n = barn_get(bn, e, CHUNK)) != 0)
+        while ((n = barn_give_up(bn, e, CHUNK)) != 0)
             pool_give(&c->ca_pool, i, e, n);
         barn_drop_spares(bn);
     }

@@ -204,6 +204,62 @@ static void counters_move(void *unused)
     }
 }
 
+enum { ON_EACH_CPU = 5000 };
+
+struct taker {
+    struct slub_cache *cache;
+    int cpu;
+    void *taken[ON_EACH_CPU];
+};
+
+static void *take_all(void *arg)
+{
+    struct taker *t = (struct taker *)arg;
+    tk_pin(t->cpu);
+    for (int i = 0; i < ON_EACH_CPU; i++)
+        CHECK((t->taken[i] = slub_cache_alloc(t->cache, 0)) != NULL);
+    return NULL;
+}
+
+static void *take_and_free_all(void *arg)
+{
+    struct taker *t = (struct taker *)arg;
+    take_all(t);
+    for (int i = 0; i < ON_EACH_CPU; i++)
+        slub_cache_free(t->cache, t->taken[i]);
+    return NULL;
+}
+
+/* What one CPU put away, another takes; also then an allocation is counted once. And draining is none. */
+static void counted_once(void *unused)
+{
+    static struct taker first, second;
+    struct slub_cache_info ci;
+    int cpus[2];
+    pthread_t t;
+    (void)unused;
+    if (tk_cpus(cpus, 2) < 2) {
+        tk_note("counted once: not judged, there is one CPU");
+        return;
+    }
+    struct slub_cache *c = slub_cache_create("counted", 64, NULL, 0);
+    first.cache = second.cache = c;
+    first.cpu = cpus[0];
+    second.cpu = cpus[1];
+    CHECK(pthread_create(&t, NULL, take_and_free_all, &first) == 0 && pthread_join(t, NULL) == 0);
+    CHECK(pthread_create(&t, NULL, take_all, &second) == 0 && pthread_join(t, NULL) == 0);
+    for (int i = 0; i < ON_EACH_CPU; i++)
+        slub_cache_free(c, second.taken[i]);
+    slub_cache_shrink(c);
+    CHECK(kit_find("counted", &ci));
+    CHECK(ci.stat[SLUB_STAT_BARN_GET] != 0 && ci.objects_cached == 0);
+    if (ci.stat[SLUB_STAT_ALLOC_FASTPATH] != SLUB_NOT_COUNTED) {
+        uint64_t n = ci.stat[SLUB_STAT_ALLOC_FASTPATH] + ci.stat[SLUB_STAT_ALLOC_SLOWPATH];
+        tk_check(n == 2 * ON_EACH_CPU, "%llu of %d allocations were counted", (unsigned long long)n, 2 * ON_EACH_CPU);
+    }
+    CHECK(slub_cache_destroy(c) == 0);
+}
+
 static void other_struct_sizes(void *unused)
 {
     struct slub_info info;
@@ -276,6 +332,7 @@ int main(int argc, char **argv)
     tk_child("threads", exact_after_threads, NULL, 30);
     tk_child("caches", exact_for_caches, NULL, 30);
     tk_child("counters", counters_move, NULL, 30);
+    tk_child("counted once", counted_once, NULL, 30);
     tk_child("struct sizes", other_struct_sizes, NULL, 30);
     tk_child("bad size in the second entry", bad_size_in_the_second_entry, NULL, 30);
     tk_child("names", names, NULL, 30);

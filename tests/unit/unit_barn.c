@@ -39,7 +39,7 @@ static int empty(void **state)
 {
     struct entry objs[PER_SHEAF];
     (void)state;
-    while (barn_get(&barn, objs, PER_SHEAF) != 0)
+    while (barn_get(&barn, objs, PER_SHEAF, true) != 0)
         ;
     barn_drop_spares(&barn);
     return 0;
@@ -90,7 +90,7 @@ static void nothing_is_lost(void **state)
         if (rng_below(&r, 2) == 0 && n_in_barn < MODEL_MAX / 2) {
             puts += put_some(&r, n);
         } else {
-            size_t got = barn_get(&barn, objs, n);
+            size_t got = barn_get(&barn, objs, n, true);
             assert_true(got <= n);
             assert_true(got != 0 || n == 0 || n_in_barn == 0);
             for (size_t k = 0; k < got; k++)
@@ -111,10 +111,10 @@ static void last_in_leaves_first(void **state)
         in[i] = object(i);
     assert_int_equal(barn_put(&barn, in, 3 * PER_SHEAF), 3 * PER_SHEAF);
     for (size_t left = 3; left-- > 0;) {
-        assert_int_equal(barn_get(&barn, out, PER_SHEAF), PER_SHEAF);
+        assert_int_equal(barn_get(&barn, out, PER_SHEAF, true), PER_SHEAF);
         assert_memory_equal(out, in + left * PER_SHEAF, PER_SHEAF * sizeof *out);
     }
-    assert_int_equal(barn_get(&barn, out, 1), 0);
+    assert_int_equal(barn_get(&barn, out, 1, true), 0);
     assert_int_equal(barn.bn_count.bc_get_fails, 1);
 }
 
@@ -126,13 +126,13 @@ static void open_and_close(void **state)
     assert_non_null(sh);
     barn_close_put(&barn, sh, 0);
     assert_int_equal(barn_n_objs(&barn), 0);
-    assert_null(barn_open_filled(&barn));
+    assert_null(barn_open_filled(&barn, true));
     sh = barn_open_room(&barn, 2);
     assert_non_null(sh);
     sh->sh_entries[0] = object(1);
     sh->sh_entries[1] = object(2);
     barn_close_put(&barn, sh, 2);
-    sh = barn_open_filled(&barn);
+    sh = barn_open_filled(&barn, true);
     assert_non_null(sh);
     assert_int_equal(sh->sh_n_objs, 2);
     assert_ptr_equal(sh->sh_entries[1].en_obj, object(2).en_obj);
@@ -144,7 +144,7 @@ static void take_all(void)
 {
     struct entry objs[PER_SHEAF];
     size_t n;
-    while ((n = barn_get(&barn, objs, PER_SHEAF)) != 0)
+    while ((n = barn_get(&barn, objs, PER_SHEAF, true)) != 0)
         while (n-- > 0)
             note_out(objs[n]);
 }
@@ -175,7 +175,7 @@ static void caps_hold(void **state)
 static void drop_all(void)
 {
     struct entry out[PER_SHEAF];
-    while (barn_get(&barn, out, PER_SHEAF) != 0)
+    while (barn_get(&barn, out, PER_SHEAF, true) != 0)
         ;
 }
 
@@ -242,7 +242,7 @@ static void idle_objects_leave(void **state)
     assert_false(barn_is_due(&barn));
     /* Three sheaves are used in the next second: the others were idle. */
     for (int i = 0; i < 3; i++) {
-        size_t n = barn_get(&barn, objs, PER_SHEAF);
+        size_t n = barn_get(&barn, objs, PER_SHEAF, true);
         assert_int_equal(barn_put(&barn, objs, n), n);
     }
     while (!barn_is_due(&barn))
