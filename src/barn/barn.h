@@ -53,6 +53,7 @@ struct barn {
     uint64_t bn_n_refused;     /* objects without room that were not wanted again yet [lock:bn_lock] */
     uint64_t bn_low;           /* least bn_n_objs since bn_epoch_ms [lock:bn_lock] */
     _Atomic uint64_t bn_epoch_ms; /* [lock:bn_lock; barn_is_due() reads without, relaxed] */
+    _Atomic bool bn_is_mixed;      /* objects of other homes were freed here lately; a hint, kept by cache */
     struct barn_counters bn_count; /* [lock:bn_lock] */
 } SLUB_ALIGNED(64);                /* neighbours belong to other CPUs */
 
@@ -71,7 +72,7 @@ void barn_close_taken(struct barn *bn, struct sheaf *sh, size_t k);
 struct sheaf *barn_open_room(struct barn *bn, size_t n_offered);
 void barn_close_put(struct barn *bn, struct sheaf *sh, size_t k);
 
-/* Slabs must serve, perhaps what was put away here in vain: keep more from now on, if that happens often. */
+/* Others must serve, perhaps what was put away here in vain: keep more from now on, if that happens often. */
 void barn_learn(struct barn *bn);
 
 /* True when there is nothing to take, as it seems from outside. */

@@ -115,14 +115,15 @@ size_t cache_give_up(struct slub_cache *c, size_t n)
     return done;
 }
 
-/* To the barn, else to slabs. */
-void cache_put_away(struct slub_cache *c, const struct entry *e, size_t n)
+/* To the barn of a home, else to slabs. */
+static void put_at(struct slub_cache *c, unsigned home, const struct entry *e, size_t n)
 {
-    unsigned home = home_here();
     size_t done = barn_put(barn_get_at(c, home), e, n);
     if (done < n)
         pool_give(&c->ca_pool, home, e + done, n - done);
 }
+
+void cache_put_away(struct slub_cache *c, const struct entry *e, size_t n) { put_at(c, home_here(), e, n); }
 
 static size_t batch_now(struct slub_cache *c, bool *grown)
 {
@@ -154,10 +155,10 @@ static struct entry refill_from_barn(struct slub_cache *c, struct barn *bn, size
     return last;
 }
 
-static struct entry refill_from_slabs(struct slub_cache *c, unsigned home, size_t n)
+static SLUB_SLOW struct entry refill_from_slabs(struct slub_cache *c, unsigned home, size_t n, bool may_grow)
 {
     struct entry e[CHUNK];
-    n = pool_take(&c->ca_pool, home, e, min_size(n, CHUNK));
+    n = (may_grow ? pool_take : pool_take_partial)(&c->ca_pool, home, e, min_size(n, CHUNK));
     if (n == 0)
         return nothing;
     n--;
@@ -188,12 +189,15 @@ static struct entry take(struct slub_cache *c)
     e = refill_from_barn(c, bn, batch, true);
     if (e.en_obj != NULL)
         return e;
+    barn_learn(bn);
+    e = refill_from_slabs(c, home, batch, false);
+    if (e.en_obj != NULL)
+        return e;
     struct barn *other = barn_of_others(c, home);
     e = other != NULL ? refill_from_barn(c, other, batch, false) : nothing;
     if (e.en_obj != NULL)
         return e;
-    barn_learn(bn);
-    return refill_from_slabs(c, home, batch);
+    return refill_from_slabs(c, home, batch, true);
 }
 
 void *cache_take(struct slub_cache *c)
@@ -212,13 +216,50 @@ static bool put_shared_slot(struct slub_cache *c, struct entry e)
     return true;
 }
 
+/* Objects of other homes were freed here: each part of a batch goes where its neighbours are used. Two CPUs that
+ * write to one cache line, of objects or of state bytes, cost each other more than this. */
+static SLUB_SLOW void flush_sorted(struct slub_cache *c, struct barn *bn, unsigned home, size_t n)
+{
+    struct entry e[CHUNK];
+    bool is_mixed = false;
+    n = percpu_pop_bulk(c->ca_pool.po_id, e, min_size(n, CHUNK));
+    for (size_t i = 0, end; i < n; i = end) {
+        unsigned to = pool_home_of(&e[i]);
+        end = i + 1;
+        for (size_t k = end; k < n; k++)
+            if (pool_home_of(&e[k]) == to) {
+                struct entry t = e[k];
+                e[k] = e[end];
+                e[end++] = t;
+            }
+        is_mixed |= to != home;
+        put_at(c, to, e + i, end - i);
+    }
+    atomic_store_explicit(&bn->bn_is_mixed, is_mixed, memory_order_relaxed);
+}
+
 /* A batch of the caller's slot to slabs, when the barn has no room. */
-static void flush_to_slabs(struct slub_cache *c, unsigned home, size_t n)
+static SLUB_SLOW void flush_to_slabs(struct slub_cache *c, unsigned home, size_t n)
 {
     struct entry e[CHUNK];
     n = percpu_pop_bulk(c->ca_pool.po_id, e, min_size(n, CHUNK));
     if (n != 0)
         pool_give(&c->ca_pool, home, e, n);
+}
+
+/* A batch of the caller's slot to its barn. One of them stands for all when it comes to where they belong. */
+static void flush(struct slub_cache *c, struct barn *bn, unsigned home, size_t n)
+{
+    struct sheaf *sh = barn_open_room(bn, n);
+    if (sh == NULL) {
+        flush_to_slabs(c, home, n);
+        return;
+    }
+    struct entry *e = sh->sh_entries + sh->sh_n_objs;
+    n = percpu_pop_bulk(c->ca_pool.po_id, e, min_size(n, SHEAF_OBJS(bn->bn_sheaf_order) - sh->sh_n_objs));
+    if (n_homes > 1 && n != 0 && pool_home_of(&e[n / 2]) != home)
+        atomic_store_explicit(&bn->bn_is_mixed, true, memory_order_relaxed);
+    barn_close_put(bn, sh, n);
 }
 
 void cache_put(struct slub_cache *c, struct entry e)
@@ -235,13 +276,10 @@ void cache_put(struct slub_cache *c, struct entry e)
     }
     unsigned home = home_here();
     struct barn *bn = barn_get_at(c, home);
-    struct sheaf *sh = barn_open_room(bn, batch);
-    if (sh != NULL) {
-        size_t n = min_size(batch, SHEAF_OBJS(bn->bn_sheaf_order) - sh->sh_n_objs);
-        barn_close_put(bn, sh, percpu_pop_bulk(id, sh->sh_entries + sh->sh_n_objs, n));
-    } else {
-        flush_to_slabs(c, home, batch);
-    }
+    if (atomic_load_explicit(&bn->bn_is_mixed, memory_order_relaxed))
+        flush_sorted(c, bn, home, batch);
+    else
+        flush(c, bn, home, batch);
     if (percpu_push_bulk(id, &e, 1) != 1)
         cache_put_away(c, &e, 1);
     if (barn_is_due(bn))
@@ -253,13 +291,13 @@ static size_t take_kept(struct slub_cache *c, unsigned home, struct entry *e, si
 {
     struct barn *bn = barn_get_at(c, home), *other;
     size_t k = barn_get(bn, e, n, true);
-    if (k == 0 && (other = barn_of_others(c, home)) != NULL)
-        k = barn_get(other, e, n, false);
     if (k == 0) {
         barn_learn(bn);
-        k = pool_take(&c->ca_pool, home, e, n);
+        k = pool_take_partial(&c->ca_pool, home, e, n);
     }
-    return k;
+    if (k == 0 && (other = barn_of_others(c, home)) != NULL)
+        k = barn_get(other, e, n, false);
+    return k != 0 ? k : pool_take(&c->ca_pool, home, e, n);
 }
 
 size_t cache_take_bulk(struct slub_cache *c, void **objs, size_t n)

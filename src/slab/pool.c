@@ -201,6 +201,41 @@ static struct slab *pick_grown_locked(struct pool *pool, struct pool_home *ph)
     return pick_locked(ph, &pool->po_geometry, SLAB_CLEAN);
 }
 
+/* In the order in which objects should be used: the last first. */
+static void finish_order_locked(struct random_stream *random, struct entry *out, size_t n)
+{
+    if (random != NULL) {
+        random_shuffle(random, out, n, sizeof *out);
+        return;
+    }
+    for (size_t i = 0; i < n / 2; i++) {
+        struct entry t = out[i];
+        out[i] = out[n - 1 - i];
+        out[n - 1 - i] = t;
+    }
+}
+
+size_t pool_take_partial(struct pool *pool, unsigned home, struct entry *out, size_t n)
+{
+    const struct geometry *g = &pool->po_geometry;
+    struct pool_home *ph = atomic_load_explicit(&pool->po_home[home], memory_order_acquire);
+    if (ph == NULL)
+        return 0;
+    struct random_stream *random = pool->po_random ? &ph->ph_random : NULL;
+    size_t got = 0;
+    struct slab *s;
+    lock_acquire(&ph->ph_lock);
+    while (got < n && (s = pick_locked(ph, g, SLAB_PARTIAL + 3)) != NULL) {
+        got += slab_take(s, g, random, g->page_objs, out + got, n - got);
+        list_put_locked(ph, s, list_for(pool, s));
+    }
+    ph->ph_n_out += got;
+    ph->ph_count.pc_take += got;
+    finish_order_locked(random, out, got);
+    lock_release(&ph->ph_lock);
+    return got;
+}
+
 size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
 {
     enum { FRESH_MOST = 2 };
@@ -244,8 +279,7 @@ size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
     }
     ph->ph_n_out += got;
     ph->ph_count.pc_take += got;
-    if (random != NULL)
-        random_shuffle(random, out, got, sizeof *out);
+    finish_order_locked(random, out, got);
     lock_release(&ph->ph_lock);
     for (size_t i = 0; i < n_fresh; i++)
         os_populate(fresh[i], SLUB_GRANULE_BYTES); /* a refusal costs time */
@@ -256,12 +290,6 @@ size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n)
         ph->ph_count.pc_fail++;
         lock_release(&ph->ph_lock);
     }
-    if (random == NULL)
-        for (size_t i = 0; i < got / 2; i++) { /* the last is used first */
-            struct entry t = out[i];
-            out[i] = out[got - 1 - i];
-            out[got - 1 - i] = t;
-        }
     return got;
 }
 

@@ -86,6 +86,9 @@ extern unsigned pool_n_nodes;
  * to be used first. */
 size_t pool_take(struct pool *pool, unsigned home, struct entry *out, size_t n);
 
+/* The same from slabs in use that are at this home already; pages that were never used may be. */
+size_t pool_take_partial(struct pool *pool, unsigned home, struct entry *out, size_t n);
+
 /* Give back n objects, at home `from`; all are free and belong to this pool. May return memory to the system. */
 void pool_give(struct pool *pool, unsigned from, const struct entry *e, size_t n);
 
@@ -139,6 +142,13 @@ SLUB_FAST struct slab *slab_of_entry(gmap_entry e)
 {
     return container_of(gmap_owner(e), struct slab, sl_state);
 }
+
+/* The home of an object that is out of its slab. */
+SLUB_FAST unsigned pool_home_of(const struct entry *e)
+{
+    return slab_of_entry(gmap_get(gmap_granule(e->en_obj)))->sl_home;
+}
+
 SLUB_FAST uint32_t slab_offset(const void *p) { return (uint32_t)((uintptr_t)p & (SLUB_GRANULE_BYTES - 1)); }
 
 #endif

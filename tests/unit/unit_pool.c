@@ -441,6 +441,31 @@ static void homes_share_no_slab(void **state)
     end_pool();
 }
 
+/* Slabs in use serve what they have, at their own home only, and no other slab is taken for it. */
+static void partial_slabs_only(void **state)
+{
+    struct entry e[64];
+    struct pool_totals before, after;
+    (void)state;
+    make_pool(2048, RANDOM_KEYED);
+    assert_int_equal(pool_take_partial(&pool, 0, e, 10), 0);
+    assert_int_equal(pool_take_partial(&pool, 1, e, 10), 0);
+    size_t n = pool.po_geometry.n_objs;
+    assert_true(n - 1 <= sizeof e / sizeof *e);
+    take(1);
+    pool_totals(&pool, &before);
+    assert_int_equal(pool_take_partial(&pool, 1, e, n), 0);
+    assert_int_equal(pool_take_partial(&pool, 0, e, n), n - 1);
+    pool_totals(&pool, &after);
+    assert_int_equal(after.count.pc_new, before.count.pc_new);
+    assert_int_equal(after.n_out, n);
+    for (size_t i = 0; i < n - 1; i++)
+        held[n_held++] = e[i].en_obj;
+    check_held();
+    check_totals();
+    end_pool();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +474,7 @@ int main(void)
         cmocka_unit_test(free_pages_of_slabs_in_use),   cmocka_unit_test(fullest_slab_first),
         cmocka_unit_test(dirty_cap_holds),              cmocka_unit_test(no_new_home_while_locked),
         cmocka_unit_test(unlocked_is_what_was_locked),
+        cmocka_unit_test(partial_slabs_only),
         cmocka_unit_test(many_homes),                   cmocka_unit_test(homes_share_no_slab),
         cmocka_unit_test(against_a_model),
     };
