@@ -166,8 +166,10 @@ SLUB_SLOW bool init_now(void)
         }
         uint64_t limit = os_address_limit();
         size_t area_bytes = percpu_area_bytes();
-        while (area_bytes > limit / 8 && area_bytes > PERCPU_BYTES)
-            area_bytes /= 2;
+        if (area_bytes > limit / 4) /* then no part of it stays closed (percpu.c), and the rest may have an eighth */
+            do
+                area_bytes /= 2;
+            while (area_bytes > limit / 8 && area_bytes > PERCPU_BYTES);
         struct region_sizes sizes = {heap_bytes(), area_bytes, limit};
         if (region_init(sizes, options.thp == THP_MADVISE) == 0) {
             cache_init_machine();

@@ -58,7 +58,7 @@ static void unbin(struct large *lg)
 
 uint64_t runs_skip(const struct large *lg, uint64_t align)
 {
-    uint64_t at = (slub_hot.heap_base >> SLUB_GRANULE_SHIFT) + lg->lg_first;
+    uint64_t at = (uintptr_t)gmap_address(lg->lg_first) >> SLUB_GRANULE_SHIFT;
     return round_up(at, align) - at;
 }
 

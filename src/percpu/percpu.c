@@ -15,7 +15,7 @@
 /* What the fast path finds before the allocator is ready, and for ever with the other back ends. */
 char slub_closed_area[PERCPU_ROOMS] SLUB_HIDDEN SLUB_ALIGNED(64);
 #if !SLUB_ASM
-struct hot slub_hot SLUB_ALIGNED(64);
+struct hot slub_hot SLUB_ALIGNED(64) = {.heap_base = HOT_NO_HEAP, .percpu_base = slub_closed_area};
 #endif
 
 static bool must_adopt; /* written by a process with one thread [lock:maintenance_lock] */
@@ -29,7 +29,7 @@ static struct {
     const char *index_name;
     char *area;
     unsigned n_areas;
-    long cs_offset, id_offset; /* of hot, while a forked child has not adopted yet */
+    char *closed; /* as many areas of zeros: what the fast path finds in a forked child that has not adopted yet */
     struct lock maintenance_lock;
     _Atomic uint64_t n_skipped;
 } percpu; /* all but the last two const after init */
@@ -38,22 +38,26 @@ void percpu_prepare(void)
 {
     if (SLUB_ASM)
         os_fence_register();
+    percpu_rseq_prepare();
 }
 
-size_t percpu_area_bytes(void) { return (size_t)os_cpu_bound() << PERCPU_SHIFT; }
+size_t percpu_area_bytes(void) { return 2 * ((size_t)os_cpu_bound() << PERCPU_SHIFT); }
 
 static char *rseq_area(unsigned cpu) { return percpu.area + ((size_t)cpu << PERCPU_SHIFT); }
 
 void percpu_init(char *area, size_t bytes, percpu_sink *sink)
 {
+    unsigned bound = os_cpu_bound();
     percpu.area = area;
-    percpu.n_areas = (unsigned)(bytes >> PERCPU_SHIFT);
+    percpu.closed = area + ((size_t)bound << PERCPU_SHIFT);
+    percpu.n_areas = bound;
     percpu.index_name = "hash";
     bool may_rseq = (options.percpu == PERCPU_AUTO || options.percpu == PERCPU_RSEQ) && !options.stats;
-    if (may_rseq && percpu.n_areas >= os_cpu_bound() && os_show_zeros(area, bytes) == 0 &&
-        percpu_rseq_init(os_node_bound() == 1 && os_cpu_count() > BY_CPU_MAX, &percpu.index_name)) {
+    percpu_rseq_prepare(); /* if this comes before the constructor */
+    if (may_rseq && bytes >= percpu_area_bytes() && os_show_zeros(area, bytes) == 0 &&
+        percpu_rseq_init(os_node_bound() == 1 && os_cpu_count() > BY_CPU_MAX, percpu.closed, area,
+                         &percpu.index_name)) {
         percpu.backend = BACKEND_RSEQ;
-        slub_hot.percpu_base = area;
         return;
     }
     percpu_rseq_disable();
@@ -64,7 +68,7 @@ void percpu_init(char *area, size_t bytes, percpu_sink *sink)
     } else {
         percpu.backend = BACKEND_LOCK;
     }
-    shared_init(area, (unsigned)min_size(percpu.n_areas, 2 * os_cpu_count()));
+    shared_init(area, (unsigned)min_size(min_size(bytes >> PERCPU_SHIFT, bound), 2 * os_cpu_count()));
 }
 
 enum percpu_backend percpu_backend(void) { return percpu.backend; }
@@ -252,25 +256,16 @@ void percpu_fork_release(void)
     lock_release(&percpu.maintenance_lock);
 }
 
-/* The closed area is the one numbered 0, so the number must be 0 as well. The caller is the only thread. */
-static void close_all(void)
-{
-    percpu.cs_offset = slub_hot.rseq_cs_offset;
-    percpu.id_offset = slub_hot.rseq_id_offset;
-    slub_hot.percpu_base = slub_closed_area;
-    percpu_rseq_disable();
-}
-
 void percpu_fork_child(void)
 {
     if (percpu.backend != BACKEND_RSEQ)
         shared_fork_child();
-    else if (!must_adopt) /* else the parent, a child itself, has not adopted either */
-        close_all();
+    else
+        percpu_rseq_set_base(percpu.closed);
     must_adopt = true;
 }
 
-/* Every slot is out of reach while hot points to the closed area, so no fence is needed. */
+/* Every slot is out of reach while hot points to closed areas, so no fence is needed. */
 static void rseq_adopt_locked(percpu_sink *sink)
 {
     for (unsigned cpu = 0; cpu < percpu.n_areas; cpu++) {
@@ -284,9 +279,7 @@ static void rseq_adopt_locked(percpu_sink *sink)
                 sink(id, e, n);
         }
     }
-    slub_hot.rseq_cs_offset = percpu.cs_offset;
-    slub_hot.rseq_id_offset = percpu.id_offset;
-    slub_hot.percpu_base = percpu.area;
+    percpu_rseq_set_base(percpu.area);
 }
 
 SLUB_SLOW bool percpu_adopt(percpu_sink *sink)

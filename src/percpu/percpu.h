@@ -37,7 +37,7 @@ enum percpu_backend { BACKEND_NONE, BACKEND_RSEQ, BACKEND_THREAD, BACKEND_LOCK }
 /* Called with objects that leave a slot; they are the callee's now. */
 typedef void percpu_sink(unsigned id, struct entry *e, size_t n);
 
-/* How many bytes the area of all CPUs needs; asked before the reservation is made. */
+/* How many bytes the areas of all CPUs need, closed ones included; asked before the reservation is made. */
 size_t percpu_area_bytes(void);
 
 /* What is cheap only while the process has one thread. May be left out. */

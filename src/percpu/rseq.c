@@ -33,43 +33,72 @@ static char *thread_pointer(void)
 /* Where the fast path writes its descriptor when nobody will read it. */
 static _Thread_local char no_rseq[2 * sizeof(void *)] SLUB_ALIGNED(8);
 
-void percpu_rseq_disable(void)
+static bool libc_has_rseq(void) { return &__rseq_size != NULL && __rseq_size != 0; }
+
+static void set_offset(_Atomic long *field, long offset)
 {
-    slub_hot.rseq_cs_offset = no_rseq - thread_pointer();
-    slub_hot.rseq_id_offset = slub_hot.rseq_cs_offset + (long)sizeof(void *);
+    atomic_store_explicit(field, offset, memory_order_relaxed);
 }
 
-bool percpu_rseq_init(bool by_cid, const char **index_name)
+static long offset_of(const _Atomic long *field) { return atomic_load_explicit(field, memory_order_relaxed); }
+
+void percpu_rseq_prepare(void)
 {
-    if (&__rseq_size == NULL || __rseq_size == 0)
-        return false;
-    long area = __rseq_offset;
-    if (*(volatile int32_t *)(void *)(thread_pointer() + area + RSEQ_CPU_ID) < 0)
-        return false;
-    if (os_fence_register() != 0)
+    if (libc_has_rseq())
+        set_offset(&slub_hot.rseq_cs_offset, __rseq_offset + RSEQ_CS);
+}
+
+/* In any order, because the area that is numbered 0 in either place is closed for ever. */
+void percpu_rseq_disable(void)
+{
+    long offset = no_rseq - thread_pointer();
+    set_offset(&slub_hot.rseq_cs_offset, offset);
+    set_offset(&slub_hot.rseq_id_offset, offset + (long)sizeof(void *));
+}
+
+void percpu_rseq_set_base(char *base) { atomic_store_explicit(&slub_hot.percpu_base, base, memory_order_release); }
+
+bool percpu_rseq_init(bool by_cid, char *closed, char *areas, const char **index_name)
+{
+    if (!libc_has_rseq() || os_fence_register() != 0 ||
+        *(volatile int32_t *)(void *)(thread_pointer() + __rseq_offset + RSEQ_CPU_ID) < 0)
         return false;
     bool has_cid = os_rseq_feature_size() >= RSEQ_MM_CID_END;
+    long old_id_offset = offset_of(&slub_hot.rseq_id_offset);
+    percpu_rseq_set_base(closed);
+    if (os_fence() != 0)
+        goto fail;
+    set_offset(&slub_hot.rseq_id_offset, __rseq_offset + (by_cid && has_cid ? RSEQ_MM_CID : RSEQ_CPU_ID));
+    if (os_fence() != 0)
+        goto fail_id;
+    percpu_rseq_set_base(areas);
     *index_name = by_cid && has_cid ? "mm_cid" : "cpu_id";
-    slub_hot.rseq_cs_offset = area + RSEQ_CS;
-    slub_hot.rseq_id_offset = area + (by_cid && has_cid ? RSEQ_MM_CID : RSEQ_CPU_ID);
     return true;
+fail_id:
+    set_offset(&slub_hot.rseq_id_offset, old_id_offset);
+fail:
+    return false; /* with the base at the closed areas: a thread may have a number of them at hand */
 }
 
 unsigned percpu_rseq_where(void)
 {
-    return *(volatile uint32_t *)(void *)(thread_pointer() + slub_hot.rseq_id_offset);
+    return *(volatile uint32_t *)(void *)(thread_pointer() + offset_of(&slub_hot.rseq_id_offset));
 }
 
 unsigned percpu_rseq_cpu(void)
 {
-    return *(volatile uint32_t *)(void *)(thread_pointer() + slub_hot.rseq_cs_offset - RSEQ_CS + RSEQ_CPU_ID);
+    return *(volatile uint32_t *)(void *)(thread_pointer() + __rseq_offset + RSEQ_CPU_ID);
 }
 #else
+void percpu_rseq_prepare(void) {}
 void percpu_rseq_disable(void) {}
+void percpu_rseq_set_base(char *base) { (void)base; }
 
-bool percpu_rseq_init(bool by_cid, const char **index_name)
+bool percpu_rseq_init(bool by_cid, char *closed, char *areas, const char **index_name)
 {
     (void)by_cid;
+    (void)closed;
+    (void)areas;
     (void)index_name;
     return false;
 }

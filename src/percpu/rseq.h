@@ -17,7 +17,7 @@
  * Positions count entries here, words in the slot.
  * The area that the fast path writes its descriptor to is the one that libc registered; where there is none,
  * hot.rseq_*_offset point into 16 bytes of our own thread-local storage, and the area numbered 0 there is one
- * of zeros, in which every slot is closed. */
+ * of zeros, in which every slot is closed. In which order hot is filled in: region/layout.h. */
 #ifndef SLUB_PERCPU_RSEQ_H
 #define SLUB_PERCPU_RSEQ_H
 
@@ -32,12 +32,18 @@ size_t percpu_rseq_pop_bulk(unsigned id, struct entry *e, size_t n);
  * must be closed before and opened after. 1, or 0 when the caller runs elsewhere or the slot is closed for pop. */
 int percpu_rseq_move_slot(unsigned cpu, unsigned id, unsigned to);
 
-/* Point hot at the registered area; `by_cid`: number areas by mm_cid where the kernel has it. False when this libc,
- * kernel or thread has none, or fences are refused. */
-bool percpu_rseq_init(bool by_cid, const char **index_name);
+/* Have descriptors written to where libc registered them, if it did. While the process has one thread. */
+void percpu_rseq_prepare(void);
 
-/* Point hot at storage of our own instead. */
+/* Number areas by mm_cid where the kernel has it (`by_cid`) or by cpu_id, and open them. `closed` are as many areas of
+ * zeros that stay so. False when this libc, kernel or thread has no sequences, or fences are refused. */
+bool percpu_rseq_init(bool by_cid, char *closed, char *areas, const char **index_name);
+
+/* Never open: descriptors and numbers go to storage of our own. */
 void percpu_rseq_disable(void);
+
+/* Put all areas out of reach, and back: one store. */
+void percpu_rseq_set_base(char *base);
 
 /* Number of the caller's area at this moment. */
 unsigned percpu_rseq_where(void);

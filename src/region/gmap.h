@@ -18,7 +18,7 @@
  *
  * Invariants: I1 every granule below `hot.n_granules` has an entry with a readable address; I2 entries are
  * set before an address of the granule is handed out, so a caller who owns a block sees its entry.
- * Locking: none for readers; writers own the granules they set. */
+ * Locking: none for readers; writers own the granules they set. Order of publication: layout.h. */
 #ifndef SLUB_REGION_GMAP_H
 #define SLUB_REGION_GMAP_H
 
@@ -29,14 +29,14 @@
 
 typedef uint64_t gmap_entry;
 
-/* What the fast path reads on every call, in one cache line. */
+/* What the fast path reads on every call, in one cache line; see layout.h. */
 struct hot {
-    uintptr_t heap_base;           /* first byte of the heap [const after init] */
-    _Atomic uint64_t n_granules;   /* granules that have an entry; only grows */
-    _Atomic gmap_entry *gmap;      /* [const after init] */
-    char *percpu_base;             /* see percpu/percpu.h [const after init] */
-    long rseq_cs_offset;           /* of the rseq_cs word, from the thread pointer [const after init] */
-    long rseq_id_offset;           /* of the word that numbers the sheaves, likewise */
+    _Atomic uintptr_t heap_base;         /* first byte of the heap, HOT_NO_HEAP before [const after init] */
+    _Atomic uint64_t n_granules;         /* granules that have an entry; only grows */
+    _Atomic gmap_entry *_Atomic gmap;    /* [const after init] */
+    _Atomic long rseq_cs_offset;         /* of the rseq_cs word, from the thread pointer */
+    _Atomic long rseq_id_offset;         /* of the word that numbers the areas, likewise */
+    char *_Atomic percpu_base;           /* area 0 */
     uint64_t reserved[2];
 };
 extern struct hot slub_hot;
@@ -47,29 +47,33 @@ SLUB_FAST void *gmap_owner(gmap_entry e) { return (void *)(uintptr_t)(e >> 16); 
 
 SLUB_FAST uint64_t gmap_granule(const void *p)
 {
-    return ((uintptr_t)p - slub_hot.heap_base) >> SLUB_GRANULE_SHIFT;
+    return ((uintptr_t)p - atomic_load_explicit(&slub_hot.heap_base, memory_order_relaxed)) >> SLUB_GRANULE_SHIFT;
 }
 
 SLUB_FAST void *gmap_address(uint64_t granule)
 {
-    return (void *)(slub_hot.heap_base + (granule << SLUB_GRANULE_SHIFT));
+    uintptr_t base = atomic_load_explicit(&slub_hot.heap_base, memory_order_relaxed);
+    return (void *)(base + (granule << SLUB_GRANULE_SHIFT));
 }
 
-SLUB_FAST gmap_entry gmap_get(uint64_t granule)
+SLUB_FAST _Atomic gmap_entry *gmap_at(uint64_t granule)
 {
-    return atomic_load_explicit(&slub_hot.gmap[granule], memory_order_relaxed);
+    return atomic_load_explicit(&slub_hot.gmap, memory_order_relaxed) + granule;
 }
 
+SLUB_FAST gmap_entry gmap_get(uint64_t granule) { return atomic_load_explicit(gmap_at(granule), memory_order_relaxed); }
+
+/* After what the entry names: readers go on from its bits. */
 SLUB_FAST void gmap_set(uint64_t granule, gmap_entry e)
 {
-    atomic_store_explicit(&slub_hot.gmap[granule], e, memory_order_relaxed);
+    atomic_store_explicit(gmap_at(granule), e, memory_order_release);
 }
 
 /* Entry of any address; GMAP_NONE with a null owner when it is not in the heap. */
 SLUB_FAST gmap_entry gmap_find(const void *p)
 {
     uint64_t granule = gmap_granule(p);
-    if (unlikely(granule >= atomic_load_explicit(&slub_hot.n_granules, memory_order_relaxed)))
+    if (unlikely(granule >= atomic_load_explicit(&slub_hot.n_granules, memory_order_acquire)))
         return GMAP_NONE;
     return gmap_get(granule);
 }

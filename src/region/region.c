@@ -19,6 +19,7 @@ enum { DIRECT_SHARE = 16, DIRECT_LEAST = 1 << 20 };
 struct lock region_lock;
 
 static struct {
+    char *map, *heap;     /* where address map and heap begin */
     uint64_t n_reserved;  /* granules in the reservation */
     uint64_t n_committed; /* granules that are accessible, from the start */
     uint64_t map_bytes;   /* of the address map that are accessible */
@@ -62,7 +63,7 @@ static bool commit_map_locked(uint64_t end)
     uint64_t need = map_bytes_for(end);
     if (need <= region.map_bytes)
         return true;
-    if (region_commit((char *)slub_hot.gmap + region.map_bytes, need - region.map_bytes) != 0)
+    if (region_commit(region.map + region.map_bytes, need - region.map_bytes) != 0)
         return false;
     region.map_bytes = need;
     return true;
@@ -79,15 +80,20 @@ static size_t meta_bytes_for(uint64_t heap)
 static void lay_out(char *p, uint64_t heap)
 {
     region.n_reserved = heap >> SLUB_GRANULE_SHIFT;
-    char *map = (char *)round_up((uintptr_t)p + GUARD, SLUB_GRANULE_BYTES);
-    char *meta = map + map_bytes_for(region.n_reserved) + GUARD;
+    region.map = (char *)round_up((uintptr_t)p + GUARD, SLUB_GRANULE_BYTES);
+    char *meta = region.map + map_bytes_for(region.n_reserved) + GUARD;
     if (region.percpu == NULL) {
         region.percpu = meta;
         meta += region.percpu_bytes + GUARD;
     }
     meta_init(meta, meta_bytes_for(heap));
-    slub_hot.heap_base = (uintptr_t)meta + meta_bytes_for(heap) + GUARD;
-    slub_hot.gmap = (_Atomic gmap_entry *)(void *)map;
+    region.heap = meta + meta_bytes_for(heap) + GUARD;
+}
+
+static void publish(void)
+{
+    atomic_store_explicit(&slub_hot.gmap, (_Atomic gmap_entry *)(void *)region.map, memory_order_relaxed);
+    atomic_store_explicit(&slub_hot.heap_base, (uintptr_t)region.heap, memory_order_release);
 }
 
 static size_t total_bytes(uint64_t heap)
@@ -114,6 +120,7 @@ static bool init_piecewise(uint64_t heap, uint64_t limit)
             round_up(heap, SLUB_GRANULE_BYTES));
     if (commit_map_locked(1)) {
         region.direct_bytes = max_size(limit / DIRECT_SHARE, DIRECT_LEAST);
+        publish();
         return true;
     }
     os_release(area, region.percpu_bytes);
@@ -139,6 +146,7 @@ int region_init(struct region_sizes want, bool hugepages)
         if (!hugepages)
             os_nohugepage(p, total); /* a refusal costs memory, not correctness */
         lay_out(p, heap);
+        publish();
         return 0;
     }
     return -ENOMEM;

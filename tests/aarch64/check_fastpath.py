@@ -5,7 +5,8 @@
 usage: check_fastpath.py [--objdump PROGRAM] LIBRARY SYMBOL=LIMIT...
 
 None of their instructions may be a call, an indirect jump other than ret, an exclusive or atomic access,
-a barrier, or touch the stack; and from the entry to the first ret at most LIMIT instructions lie.
+a barrier, or touch the stack; and from the entry to the first ret at most LIMIT instructions lie. A section begins
+behind the store of its descriptor, and there, not before, it reads where number and area are (src/region/layout.h).
 """
 import argparse
 import re
@@ -13,6 +14,8 @@ import subprocess
 import sys
 
 LINE = re.compile(r"^\s*([0-9a-f]+):\s+(\S.*)$")
+ARMED = re.compile(r"^str\s+x6, \[x7, x8\]$")
+FIRST_IN_SECTION = re.compile(r"^ldp\s+x9, x4, \[x10, #32\]$")
 # Abort handlers have no symbol; they begin with this, behind the last function.
 SIGNATURE = re.compile(r"^brk\s+#0x45e0$")
 FORBIDDEN = re.compile(r"^(?:bl\w*|br\w*|svc|d[ms]b|isb|ld(?:ax|x|ar|apr)\w*|st(?:lx|x|lr)\w*|cas\w*|swp\w*"
@@ -49,6 +52,12 @@ def fault_of(body, limit):
     for text in body:
         if FORBIDDEN.match(text.split()[0]) or re.search(r"\bsp\b", text):
             return f"has {text!r}", 0
+    armed = [i for i, text in enumerate(body) if ARMED.match(text)]
+    if not armed:
+        return "arms no section", 0
+    for i in armed:
+        if not FIRST_IN_SECTION.match(body[i + 1]):
+            return f"begins a section with {body[i + 1]!r}", 0
     if "ret" not in body:
         return "has no ret", 0
     length = body.index("ret") + 1

@@ -2,7 +2,7 @@
 /* Abort at every instruction of every critical section.
  *
  * A debugger's single step cannot do it: every stop aborts, so nobody gets beyond the first instruction. So:
- *   1. find the sections by their descriptors, in the part of this program that the loader wrote to;
+ *   1. find the sections by their descriptors;
  *   2. learn where their instructions begin: take the thread's rseq area from the kernel, so that nothing aborts,
  *      and run a script with the trap flag set;
  *   3. for each of them put a breakpoint there and run the script. The kernel aborts the section when it delivers
@@ -13,15 +13,12 @@
 #include "testkit.h"
 
 #if defined(__x86_64__) && defined(__GLIBC__) && SLUB_ASM
-#include <elf.h>
-#include <link.h>
 #include <signal.h>
 #include <slub/slub.h>
 #include <slub/stats.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -30,48 +27,16 @@
 #include "cache/registry.h"
 #include "percpu/percpu.h"
 #include "percpu/rseq.h"
+#include "sections.h"
 #include "stamp.h"
 
-enum { MOST_SECTIONS = 32, MOST_POINTS = 1024, ABORTS = 5, TRAP_FLAG = 0x100, BREAKPOINT = 0xcc, STASH = 64 };
-
-struct descriptor {
-    uint32_t version, flags;
-    uint64_t start, length, abort;
-};
-static const struct descriptor *sections[MOST_SECTIONS];
-static size_t n_sections;
+enum { MOST_POINTS = 1024, ABORTS = 5, BREAKPOINT = 0xcc, STASH = 64 };
 
 static struct point {
     uint8_t *at;
     const struct descriptor *section;
 } points[MOST_POINTS];
 static volatile size_t n_points;
-
-/* ---- 1. the sections ------------------------------------------------------------------------------ */
-
-static int look(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    (void)size;
-    (void)arg;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-        if (ph->p_type != PT_GNU_RELRO)
-            continue;
-        uintptr_t at = (info->dlpi_addr + ph->p_vaddr + 31) & ~(uintptr_t)31;
-        uintptr_t end = info->dlpi_addr + ph->p_vaddr + ph->p_memsz;
-        for (; at + sizeof(struct descriptor) <= end && n_sections < MOST_SECTIONS; at += 32) {
-            const struct descriptor *d = (const struct descriptor *)at;
-            uint32_t signature;
-            if (d->version != 0 || d->flags != 0 || d->length == 0 || d->length > 512 ||
-                d->abort - d->start + (1 << 24) > 1 << 25)
-                continue;
-            memcpy(&signature, (const void *)(uintptr_t)(d->abort - 4), 4);
-            if (signature == RSEQ_SIG)
-                sections[n_sections++] = d;
-        }
-    }
-    return 1; /* the program itself comes first */
-}
 
 static const struct descriptor *section_of(uint64_t ip)
 {
@@ -159,23 +124,6 @@ static void note_step(int sig, siginfo_t *si, void *context)
         points[n_points].section = s;
         n_points++;
     }
-}
-
-static void set_handler(void (*fn)(int, siginfo_t *, void *))
-{
-    struct sigaction sa;
-    memset(&sa, 0, sizeof sa);
-    sa.sa_sigaction = fn;
-    sa.sa_flags = SA_SIGINFO | SA_NODEFER;
-    sigaction(SIGTRAP, &sa, NULL);
-}
-
-static void set_trap_flag(bool on)
-{
-    uint64_t flags;
-    __asm__ volatile("pushfq; popq %0" : "=r"(flags));
-    flags = on ? flags | TRAP_FLAG : flags & ~(uint64_t)TRAP_FLAG;
-    __asm__ volatile("pushq %0; popfq" : : "r"(flags) : "cc", "memory");
 }
 
 static struct rseq *rseq_area(void)
@@ -314,7 +262,7 @@ int main(int argc, char **argv)
         tk_skip("restartable sequences are not in use here (%s)", percpu_backend_name());
     if (tk_cpus(&cpu, 1) == 1)
         tk_pin(cpu);
-    dl_iterate_phdr(look, NULL);
+    sections_find();
     tk_check(n_sections >= 7 && n_sections < MOST_SECTIONS, "%zu sections", n_sections);
     if (!make_writable())
         tk_skip("the system does not let code be written to");

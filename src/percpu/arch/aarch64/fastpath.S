@@ -208,16 +208,18 @@ END percpu_rseq_move_slot
  * before it libc's own thread, whose size changes with every version; of the two words at it libc owns one, and a
  * place needs two), and ld refuses to fill in the offset of a thread-local variable of ours in data. So the offset
  * is 0, where no descriptor can ever go because libc keeps its dtv there, and the fast path leaves when it reads
- * that: one instruction, never taken later. */
+ * that: one instruction, never taken later. The number is read from the other of the two words, which is 0: other CPUs
+ * may see the place for descriptors change before that of the number does. */
 	.data
 	.globl slub_hot
 	.hidden slub_hot
 	.type slub_hot, %object
 	.balign 64
 slub_hot:
-	.xword 0, 0, 0
+	.xword HOT_NO_HEAP, 0, 0
+	.xword 0
+	.xword 8
 	.xword slub_closed_area
-	.xword 0, 0
 	.xword 0, 0
 	.size slub_hot, . - slub_hot
 

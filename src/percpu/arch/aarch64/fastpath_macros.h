@@ -55,21 +55,22 @@
 .endm
 
 /* Before a section: write the descriptor \cs to where libc had the kernel look for it. Sets x7 = thread pointer,
- * x9 = where from there the number of the area is, x10 = slub_hot; clobbers x6, x8. Leaves for \unready before the
- * allocator is (see slub_hot in fastpath.S). The next instruction begins the section. */
+ * x10 = slub_hot; clobbers x6, x8. Leaves for \unready before the allocator is (see slub_hot in fastpath.S). The next
+ * instruction begins the section. */
 .macro ARM_SECTION cs, unready
 	ADDRESS x10, slub_hot
 	mrs x7, tpidr_el0
-	ldp x8, x9, [x10, #HOT_RSEQ_CS_OFFSET]
+	ldr x8, [x10, #HOT_RSEQ_CS_OFFSET]
 	cbz x8, \unready
 	ADDRESS x6, \cs
 	str x6, [x7, x8]
 .endm
 
-/* First in a section: x4 = area of this CPU; clobbers x5, which is its number then. */
+/* First in a section, and inside it (region/layout.h): x4 = area of this CPU; clobbers x9, and x5, which is its number
+ * then. */
 .macro FIND_AREA
+	ldp x9, x4, [x10, #HOT_RSEQ_ID_OFFSET]
 	ldr w5, [x7, x9]
-	ldr x4, [x10, #HOT_PERCPU_BASE]
 	add x4, x4, x5, lsl #PERCPU_SHIFT
 .endm
 
@@ -93,11 +94,11 @@
 	cmp w11, w12
 	b.ls \empty
 	sub w11, w11, #ENTRY_WORDS
-	add x4, x4, x11, lsl #3
 #if SLUB_STATE
+	add x4, x4, x11, lsl #3
 	ldp x9, x5, [x4]
 #else
-	ldr x9, [x4]
+	ldr x9, [x4, x11, lsl #3]
 #endif
 	str w11, [x6, #SLOT_POS]
 .Lpop_end\@:
@@ -127,11 +128,11 @@
 	ldr w11, [x6, #SLOT_POS]
 	cmp w11, w12
 	b.hs \full
-	add x4, x4, x11, lsl #3
 #if SLUB_STATE
+	add x4, x4, x11, lsl #3
 	stp x0, x3, [x4]
 #else
-	str x0, [x4]
+	str x0, [x4, x11, lsl #3]
 #endif
 	add w11, w11, #ENTRY_WORDS
 	str w11, [x6, #SLOT_POS]

@@ -116,14 +116,14 @@ END slub_cache_free
 	shr \n, ENTRY_WORDS - 1
 .endm
 
-/* Begin a section: r9 = where the number of the area is. Clobbers rax, r8. */
+/* Begin a section: r9 = where the number of the area is, read inside (region/layout.h). Clobbers rax, r8. */
 .macro BEGIN name
 .L\name\()_restart:
 	mov r8, [rip + slub_hot + HOT_RSEQ_CS_OFFSET]
-	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
 	lea rax, [rip + .L\name\()_cs]
 	mov fs:[r8], rax
 .L\name\()_start:
+	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
 .endm
 
 .macro FINISH name
@@ -227,10 +227,10 @@ END percpu_rseq_move_slot
 	.type slub_hot, @object
 	.balign 64
 slub_hot:
-	.quad 0, 0, 0
-	.quad slub_closed_area
+	.quad HOT_NO_HEAP, 0, 0
 	.quad 0x38
 	.quad 0x40
+	.quad slub_closed_area
 	.quad 0, 0
 	.size slub_hot, . - slub_hot
 

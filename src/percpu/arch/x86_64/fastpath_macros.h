@@ -50,10 +50,10 @@
 .macro POP empty
 .Lpop\@:
 	mov r8, [rip + slub_hot + HOT_RSEQ_CS_OFFSET]
-	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
 	lea rax, [rip + .Lpop_cs\@]
 	mov fs:[r8], rax
 .Lpop_start\@:
+	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
 	mov edx, fs:[r9]
 	shl rdx, PERCPU_SHIFT
 	add rdx, [rip + slub_hot + HOT_PERCPU_BASE]
@@ -85,10 +85,10 @@
 .macro PUSH full
 .Lpush\@:
 	mov r8, [rip + slub_hot + HOT_RSEQ_CS_OFFSET]
-	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
 	lea rax, [rip + .Lpush_cs\@]
 	mov fs:[r8], rax
 .Lpush_start\@:
+	mov r9, [rip + slub_hot + HOT_RSEQ_ID_OFFSET]
 	mov edx, fs:[r9]
 	shl rdx, PERCPU_SHIFT
 	add rdx, [rip + slub_hot + HOT_PERCPU_BASE]
