@@ -37,6 +37,11 @@ void lab_summarize(double *samples, size_t n, struct lab_summary *out)
     out->mad = distance_median(samples, n, out->median);
 }
 
+double lab_summary_spread_percent(const struct lab_summary *s)
+{
+    return s->n < 2 || s->mean == 0 ? 0 : 100 * 2 * s->stddev / sqrt((double)s->n) / fabs(s->mean);
+}
+
 double lab_summary_value(const struct lab_summary *s, enum lab_stat stat)
 {
     switch (stat) {

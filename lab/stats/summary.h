@@ -21,6 +21,10 @@ struct lab_summary {
 /* Sorts @samples. All zero when @n is 0. */
 void lab_summarize(double *samples, size_t n, struct lab_summary *out);
 
+/* Half the width of the interval of two standard errors around the mean, in per cent of the mean: the "+- %" of perf
+ * stat and of the kernel's lists, at two sigma. 0 for one sample. */
+double lab_summary_spread_percent(const struct lab_summary *s);
+
 double lab_summary_value(const struct lab_summary *s, enum lab_stat stat);
 
 /* "min", "median", "mean", "p99"; NULL when out of range. */
