@@ -5,8 +5,9 @@
 usage: check_scorecard.py ROOT
 
   - every case of tests/death/cases.py is in the table, every case of the table is one of them;
-  - what a row says of default mode is what its cases are judged by: "report", "left alone", "report or harmless";
-    fast mode then says the same, of blocks above 32 KiB where it is a report;
+  - what a row says of default mode is what its cases are judged by: "report", "left alone", "report or harmless",
+    "fault from 32 MiB on"; fast mode then says the same, of blocks above 32 KiB where it is a report, or "not noticed"
+    where it is a fault;
   - other tests are the beginning of the name of a file in tests/; "none" stands for none.
 """
 import importlib.util
@@ -15,7 +16,8 @@ import sys
 from pathlib import Path
 
 VERDICTS = {"report": ("report", "report above 32 KiB"), "silent": ("left alone", "left alone"),
-            "either": ("report or harmless", "report or harmless above 32 KiB")}
+            "either": ("report or harmless", "report or harmless above 32 KiB"),
+            "fault": ("fault from 32 MiB on", "not noticed")}
 ROW = re.compile(r"^\| (?P<id>[A-Z]\d+b?) \|(?P<cells>.*)\|$", re.M)
 
 

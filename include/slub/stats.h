@@ -87,6 +87,8 @@ struct slub_info {
     uint64_t meta_bytes;     /**< metadata in use */
     uint64_t foreign_frees;  /**< frees of addresses that are not ours, ignored */
     uint64_t drain_skipped;  /**< sheaves of running CPUs that could not be drained */
+    uint64_t large_guards;   /**< large blocks with a guard behind them */
+    uint64_t guards_refused; /**< 1 when the system refused a guard: later blocks get none */
 };
 
 /**

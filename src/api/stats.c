@@ -135,6 +135,8 @@ static void walk_one(struct slub_cache *c, void *arg)
 
 static void fill_info(struct slub_info *info, size_t n_caches)
 {
+    struct large_totals t;
+    large_totals(&t);
     strncpy(info->version, SLUB_VERSION, sizeof info->version - 1);
     memcpy(info->mode, slub_root.mode, sizeof info->mode);
     memcpy(info->percpu, slub_root.percpu, sizeof info->percpu);
@@ -146,6 +148,8 @@ static void fill_info(struct slub_info *info, size_t n_caches)
     info->meta_bytes = meta_used_bytes();
     info->foreign_frees = object_foreign_frees();
     info->drain_skipped = percpu_drain_skipped();
+    info->large_guards = t.n_guards;
+    info->guards_refused = t.guards_refused;
 }
 
 int slub_snapshot(struct slub_info *out, struct slub_cache_info *caches, size_t n)

@@ -17,6 +17,7 @@
 #include "cache/registry.h"
 #include "cache/sizeclass.h"
 #include "cache/stopgap.h"
+#include "large/guard.h"
 #include "large/large.h"
 #include "large/runs.h"
 #include "os/os.h"
@@ -176,6 +177,7 @@ SLUB_SLOW bool init_now(void)
             registry_init_machine();
             sizeclass_init(options.kmalloc_classes);
             runs_init();
+            guard_init();
             pool_relief = relieve_all;
             percpu_init(region_percpu_area(), region_percpu_bytes(), cache_sink);
             strncpy(slub_root.percpu, percpu_backend_name(), sizeof slub_root.percpu - 1);

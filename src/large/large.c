@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "large/guard.h"
 #include "large/runs.h"
 #include "os/os.h"
 #include "region/region.h"
@@ -30,7 +31,13 @@ static struct {
 } large = {.direct = {&large.direct, &large.direct}}; /* [lock:large_lock] */
 
 static size_t page_round(size_t size) { return round_up(max_size(size, 1), os_page_size()); }
-static uint64_t granules(size_t bytes) { return (bytes + SLUB_GRANULE_BYTES - 1) >> SLUB_GRANULE_SHIFT; }
+
+/* Granules of a run for such a block, with room for its guard. */
+static uint64_t granules(size_t bytes)
+{
+    bytes += guard_is_wanted(bytes) ? os_page_size() : 0;
+    return (bytes + SLUB_GRANULE_BYTES - 1) >> SLUB_GRANULE_SHIFT;
+}
 
 static void *address(const struct large *lg)
 {
@@ -194,6 +201,8 @@ void *large_alloc(size_t size, size_t align, bool *zeroed)
     lock_release(&large_lock);
     if (zeroed != NULL)
         *zeroed = dirty == 0 || (bytes > CLEAR_AT_MOST && os_purge(address(lg), bytes) == 0);
+    if (unlikely(guard_is_wanted(bytes)))
+        guard_install(lg);
     return gmap_address(lg->lg_first);
 }
 
@@ -236,10 +245,36 @@ static void count_out_locked(const struct large *lg)
     add_live_locked(-(int64_t)lg->lg_bytes);
 }
 
-/* `dirty` of its bytes may have pages. */
+/* Take a guarded block out of use and its guard away; lets go of the lock meanwhile. False when that fails. */
+static SLUB_SLOW bool unguard_locked(struct large *lg)
+{
+    lg->lg_state = RUN_HELD;
+    lock_release(&large_lock);
+    bool ok = guard_remove(lg);
+    lock_acquire(&large_lock);
+    return ok;
+}
+
+/* A run whose guard cannot be removed: what lies before the granule where the guard begins. The rest stays HELD for
+ * ever. NULL when there is nothing before it, or no record for the rest. */
+static SLUB_SLOW struct large *salvage_locked(struct large *lg)
+{
+    uint64_t n = lg->lg_bytes >> SLUB_GRANULE_SHIFT;
+    struct large *rest = n != 0 ? runs_split(lg, n) : NULL;
+    if (rest == NULL)
+        return NULL;
+    rest->lg_state = RUN_HELD;
+    runs_map_used(rest, 0);
+    lg->lg_guarded = false;
+    return lg;
+}
+
+/* `dirty` of its bytes may have pages. Lets go of the lock while a guard is removed. */
 static void free_run_locked(struct large *lg, uint64_t dirty)
 {
     count_out_locked(lg);
+    if (unlikely(lg->lg_guarded) && !unguard_locked(lg) && (lg = salvage_locked(lg)) == NULL)
+        return;
     lg->lg_dirty = dirty != 0 ? dirty : 1;
     runs_put_free(lg);
 }
@@ -402,25 +437,33 @@ void *large_realloc(struct large *lg, size_t size)
     uint64_t n = granules(bytes);
     bool in_place = true;
     lock_acquire(&large_lock);
-    if (n < lg->lg_n)
+    if (unlikely(lg->lg_guarded)) {
+        in_place = unguard_locked(lg);
+        lg->lg_state = RUN_USED;
+    }
+    if (in_place && n < lg->lg_n)
         shrink_locked(lg, n);
-    else if (n > lg->lg_n)
+    else if (in_place && n > lg->lg_n)
         in_place = grow_in_place_locked(lg, n - lg->lg_n);
     if (in_place) {
         add_live_locked((int64_t)bytes - (int64_t)lg->lg_bytes);
         lg->lg_bytes = bytes;
     }
     lock_release(&large_lock);
-    if (!in_place)
-        return move(lg, size);
+    void *to = NULL;
+    if (!in_place && bytes > lg->lg_bytes && (to = move(lg, size)) != NULL)
+        return to;
+    if (unlikely(guard_is_wanted(lg->lg_bytes)) && !lg->lg_guarded)
+        guard_install(lg);
     if (dirty_is_over(&dirty_large))
         large_purge(false);
-    return address(lg);
+    return bytes > lg->lg_bytes ? NULL : address(lg);
 }
 
 void large_totals(struct large_totals *t)
 {
     lock_acquire(&large_lock);
-    *t = (struct large_totals){large.n_live, large.live_bytes, large.n_allocs, large.n_frees, runs_n_free()};
+    *t = (struct large_totals){large.n_live,  large.live_bytes, large.n_allocs,    large.n_frees,
+                               runs_n_free(), guard_count(),    guard_is_refused()};
     lock_release(&large_lock);
 }

@@ -48,7 +48,8 @@ uint64_t large_purge(bool all);
 bool large_relieve_space(void);
 
 struct large_totals {
-    uint64_t n_live, live_bytes, n_allocs, n_frees, n_free_runs;
+    uint64_t n_live, live_bytes, n_allocs, n_frees, n_free_runs, n_guards;
+    bool guards_refused;
 };
 void large_totals(struct large_totals *t);
 

@@ -10,12 +10,13 @@
 #include "base/list.h"
 #include "region/gmap.h"
 
-/* HELD: taken out of its bin by somebody under the lock, or by large_purge(); nobody joins with it. */
+/* HELD: taken out of its bin, or out of use, by somebody who may have let go of the lock; nobody joins with it. */
 enum run_state { RUN_FREE = 2, RUN_USED, RUN_HELD, RUN_DIRECT };
 
 struct large {
     uint8_t lg_not_live; /* 0: the fast path of free reads it as a state byte and leaves */
     uint8_t lg_state;    /* enum run_state */
+    bool lg_guarded;     /* used: there is a guard behind lg_bytes [owner of the block] */
     uint32_t lg_n;       /* granules */
     uint64_t lg_first;   /* granule; for RUN_DIRECT the address */
     uint64_t lg_bytes;   /* usable bytes of a used run */

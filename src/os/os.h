@@ -33,6 +33,12 @@ int os_purge(void *p, size_t bytes);
 /* Give fresh pages of a committed range memory at once: cheaper than a fault for each. */
 int os_populate(void *p, size_t bytes);
 
+/* Committed pages that fault on every access, without a mapping of their own; their contents are lost. They stay so
+ * until they are given back by os_unguard(), as zeros. -EINVAL: the kernel cannot, or the pages are locked. After
+ * another failure some of the pages may be guarded. */
+int os_guard(void *p, size_t bytes);
+int os_unguard(void *p, size_t bytes);
+
 /* Transparent huge pages: keep out of them, or ask for them. */
 int os_nohugepage(void *p, size_t bytes);
 int os_hugepage(void *p, size_t bytes);

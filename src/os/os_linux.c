@@ -31,6 +31,7 @@
 #endif
 
 enum { MADV_POPULATE_WRITE_ADVICE = 23 }; /* Linux >= 5.14; older ones refuse it, which costs only time */
+enum { MADV_GUARD_INSTALL_ADVICE = 102, MADV_GUARD_REMOVE_ADVICE = 103 }; /* Linux >= 6.13 */
 enum { CPU_MASK_WORDS = 128 }; /* 8192 CPUs, the most that Linux can be built for */
 enum { MPOL_F_MEMS_ALLOWED_FLAG = 4 }; /* <numaif.h> is not part of libc */
 
@@ -106,6 +107,15 @@ static int advise(void *p, size_t bytes, int advice)
 
 int os_purge(void *p, size_t bytes) { return advise(p, bytes, MADV_DONTNEED); }
 int os_populate(void *p, size_t bytes) { return advise(p, bytes, MADV_POPULATE_WRITE_ADVICE); }
+
+int os_guard(void *p, size_t bytes)
+{
+    if (fault_hit())
+        return -EINVAL; /* as kernels answer that do not know it */
+    return (int)raw_syscall(SYS_madvise, (long)p, (long)bytes, MADV_GUARD_INSTALL_ADVICE, 0, 0, 0);
+}
+
+int os_unguard(void *p, size_t bytes) { return advise(p, bytes, MADV_GUARD_REMOVE_ADVICE); }
 
 int os_nohugepage(void *p, size_t bytes) { return advise(p, bytes, MADV_NOHUGEPAGE); }
 int os_hugepage(void *p, size_t bytes) { return advise(p, bytes, MADV_HUGEPAGE); }

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 static const struct misuse *const tables[] = {misuse_twice,  misuse_inside, misuse_strangers,
-                                              misuse_resize, misuse_hints,  misuse_other};
+                                              misuse_resize, misuse_hints,  misuse_past,
+                                              misuse_other};
 
 void misuse_expect(const char *call, const void *p, size_t usable)
 {

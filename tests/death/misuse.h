@@ -8,8 +8,8 @@
 
 #include "testkit.h"
 
-/* The case has no meaning for a block of this size; cases.py knows the number. */
-enum { EXIT_DOES_NOT_APPLY = 13 };
+/* The case has no meaning for a block of this size; the system has no guard regions. cases.py knows the numbers. */
+enum { EXIT_DOES_NOT_APPLY = 13, EXIT_NO_GUARDS = 16 };
 
 struct misuse {
     const char *name;
@@ -18,7 +18,7 @@ struct misuse {
 
 /* One table per file, with a nameless entry at its end. */
 extern const struct misuse misuse_twice[], misuse_inside[], misuse_strangers[], misuse_resize[],
-    misuse_hints[], misuse_other[];
+    misuse_hints[], misuse_past[], misuse_other[];
 
 /* Tell the driver what comes next and from which thread: "expect <call> <address> <tid> <usable
  * bytes>". `call` may name several, separated by |; `usable` is 0 where it is not known. */

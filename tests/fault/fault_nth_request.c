@@ -230,6 +230,7 @@ static int one_life(void)
     /* Little is kept, so that much is asked of the system. */
     options.dirty_bytes = options.large_dirty_bytes = 128 << 10;
     options.barn_bytes = 64 << 10;
+    options.large_guard_bytes = 50000;
     alarm(20);
     if (tk_cpus(&cpu, 1) == 1)
         tk_pin(cpu); /* fewer slots to drain, so fewer requests that are all alike */
