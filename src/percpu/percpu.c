@@ -161,6 +161,8 @@ static bool rseq_drain_slot_locked(char *area, unsigned id, bool close, percpu_s
     uint32_t begin = slot_load(&s->so_begin), end = slot_load(area_end(area, id));
     if (room_order(r) == 0)
         return true; /* never used */
+    if (!options.fence)
+        return false;
     atomic_store_explicit(&s->so_begin, SLOT_CLOSED_BEGIN, memory_order_seq_cst);
     atomic_store_explicit(area_end(area, id), SLOT_CLOSED_END, memory_order_seq_cst);
     if (os_fence() != 0) {
@@ -191,6 +193,20 @@ static bool rseq_drain_slot_locked(char *area, unsigned id, bool close, percpu_s
     return true;
 }
 
+/* The caller's own slots need no fence: they are popped from, as any caller might. So many rounds empty the largest
+ * sheaf; other threads of the CPU may go on filling it. */
+static void rseq_drain_own(unsigned first, unsigned end, percpu_sink *sink)
+{
+    enum { ROUNDS = (16 << AREA_N_ORDERS) / PERCPU_CHUNK };
+    struct entry e[PERCPU_CHUNK];
+    for (unsigned id = first; id < end; id++) {
+        size_t n = PERCPU_CHUNK;
+        for (unsigned i = 0; i < ROUNDS && n == PERCPU_CHUNK; i++)
+            if ((n = percpu_rseq_pop_bulk(id, e, PERCPU_CHUNK)) != 0)
+                sink(id, e, n);
+    }
+}
+
 static unsigned rseq_drain(unsigned first, unsigned end, bool close, percpu_sink *sink)
 {
     unsigned n_refused = 0;
@@ -204,6 +220,8 @@ static unsigned rseq_drain(unsigned first, unsigned end, bool close, percpu_sink
             refused |= !rseq_drain_slot_locked(area, id, close, sink);
         n_refused += refused;
     }
+    if (n_refused != 0)
+        rseq_drain_own(first, end, sink);
     lock_release(&percpu.maintenance_lock);
     return n_refused;
 }

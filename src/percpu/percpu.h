@@ -17,7 +17,8 @@
  *   3. now `pos` and the array are still: read, move, or empty them; store `pos`
  *   4. os_fence()                               sections that read the old `pos` are restarted
  *   5. store open bounds
- * When the fence is refused (a sandbox), the slot is opened again as it was and the request answers "no".
+ * When the fence is refused (a sandbox, or slab_fence=0), the slot is opened again as it was and the request answers
+ * "no"; only what the caller's own CPU has at hand is taken, by popping.
  * A slot of the caller's own CPU can be changed in a restartable sequence instead (percpu_rseq_move_slot).
  *
  * Invariant: S1 an object is in at most one slot; S2 objects in slots are free (state byte 0). */

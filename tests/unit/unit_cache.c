@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a cache puts what one CPU allocated and another frees. */
+/* Where a cache puts what one CPU allocated and another frees, and what a drain reaches without fences. */
 #include "unit.h"
 
 #include <pthread.h>
 #include <sched.h>
 
 #include "cache/cache.h"
+#include "percpu/percpu.h"
+#include "service/options.h"
 #include "slub/slub.h"
 
 enum { N_OBJS = 8192 };
@@ -102,10 +104,39 @@ static void freed_elsewhere_goes_home(void **state)
     assert_int_equal(slub_cache_destroy(cache), 0);
 }
 
+static void drains_own_cpu_without_fences(void **state)
+{
+    enum { FEW = 100 };
+    cpu_set_t all;
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &all)) {
+            assert_true(run_on(i));
+            break;
+        }
+    cache = slub_cache_create("unit_own", 64, NULL, 0);
+    assert_non_null(cache);
+    for (size_t i = 0; i < FEW; i++)
+        assert_non_null(objs[i] = slub_cache_alloc(cache, 0));
+    for (size_t i = 0; i < FEW; i++)
+        slub_cache_free(cache, objs[i]);
+    uint64_t refused = percpu_drain_skipped();
+    assert_true(percpu_n_objs(cache->ca_pool.po_id) != 0);
+    options.fence = 0;
+    cache_drain(cache, false);
+    options.fence = 1;
+    assert_int_equal(percpu_n_objs(cache->ca_pool.po_id), 0);
+    assert_int_equal(percpu_drain_skipped() - refused, percpu_backend() == BACKEND_RSEQ);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    assert_int_equal(slub_cache_destroy(cache), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(freed_elsewhere_goes_home),
+        cmocka_unit_test(drains_own_cpu_without_fences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
