@@ -176,13 +176,13 @@ uint64_t pool_purge_oldest(struct pool *pool)
     return bytes;
 }
 
-/* Purge whole pages of a slab in use whose objects are all free and in the slab. */
+/* Purge whole pages of a slab in use whose objects are all free and in the slab. Behind the last object that was ever
+ * handed out there may be pages too: populated with the slab, or the rest of the last object's. */
 static uint64_t purge_free_pages_locked(struct slab *s, const struct geometry *g, size_t page_bytes)
 {
     uint64_t bytes = 0;
     size_t run_start = 0, run_end = 0; /* pages to purge together */
-    size_t used_bytes = (size_t)s->sl_frontier * g->stride_bytes;
-    for (size_t at = 0; at + page_bytes <= used_bytes; at += page_bytes) {
+    for (size_t at = 0; at < SLUB_GRANULE_BYTES; at += page_bytes) {
         bool is_free = true;
         uint32_t last = (uint32_t)((at + page_bytes - 1) / g->stride_bytes);
         for (uint32_t i = (uint32_t)(at / g->stride_bytes); i <= last && is_free; i++)
