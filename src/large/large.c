@@ -10,6 +10,7 @@
 #include "region/region.h"
 #include "region/spare.h"
 #include "service/dirty.h"
+#include "service/options.h"
 #include "slab/pool.h"
 
 /* calloc clears used runs up to this size, and purges longer ones: clearing costs about as much as faulting pages in
@@ -96,17 +97,17 @@ static void *alloc_direct(size_t bytes, size_t align, bool *zeroed)
     return p;
 }
 
-/* Cut [run) down to an aligned piece of n granules; what is cut off becomes free. */
-static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
+/* An aligned piece of n granules of a run that was free; what is cut off becomes free. All of the run when there is no
+ * record to cut it with. */
+static struct large *trim_locked(struct large *lg, uint64_t n, uint64_t align)
 {
     uint64_t skip = runs_skip(lg, align);
     if (skip != 0) {
-        struct large *head = runs_record(lg->lg_first, skip);
-        if (head == NULL)
-            return;
-        head->lg_dirty = lg->lg_dirty != 0 ? min_size(lg->lg_dirty, skip << SLUB_GRANULE_SHIFT) : 0;
-        lg->lg_first += skip;
-        lg->lg_n -= (uint32_t)skip;
+        struct large *head = lg;
+        lg = runs_split(head, skip);
+        if (lg == NULL)
+            return head;
+        gmap_set(lg->lg_first + lg->lg_n - 1, gmap_unowned()); /* it names the head */
         runs_put_free(head);
     }
     if (lg->lg_n > n) {
@@ -114,6 +115,7 @@ static void trim_locked(struct large *lg, uint64_t n, uint64_t align)
         if (rest != NULL)
             runs_put_free(rest);
     }
+    return lg;
 }
 
 /* Granules that nobody has used yet, for a run of n with room to align it. */
@@ -143,7 +145,7 @@ static bool claim_slabs(void)
             spare_put(granule);
             break;
         }
-        lg->lg_dirty = 1; /* unknown */
+        runs_set_dirty(lg, 0);
         lock_acquire(&large_lock);
         runs_put_free(lg);
         lock_release(&large_lock);
@@ -185,17 +187,18 @@ void *large_alloc(size_t size, size_t align, bool *zeroed)
         lock_acquire(&large_lock);
     }
     lg->lg_state = RUN_HELD;
-    trim_locked(lg, n, align_n);
+    lg = trim_locked(lg, n, align_n);
     if (runs_skip(lg, align_n) != 0) { /* no record to cut it with */
         runs_put_free(lg);
         lock_release(&large_lock);
         return NULL;
     }
     lg->lg_state = RUN_USED;
+    uint64_t dirty = lg->lg_dirty;
+    lg->lg_dirty = 0;
     lg->lg_bytes = bytes;
     runs_map_used(lg, 0);
     count_in_locked(lg);
-    uint64_t dirty = lg->lg_dirty;
     if (dirty == 0 && was_free)
         dirty_regret(&dirty_large, bytes);
     lock_release(&large_lock);
@@ -263,7 +266,6 @@ static SLUB_SLOW struct large *salvage_locked(struct large *lg)
     struct large *rest = n != 0 ? runs_split(lg, n) : NULL;
     if (rest == NULL)
         return NULL;
-    rest->lg_state = RUN_HELD;
     runs_map_used(rest, 0);
     lg->lg_guarded = false;
     return lg;
@@ -275,7 +277,7 @@ static void free_run_locked(struct large *lg, uint64_t dirty)
     count_out_locked(lg);
     if (unlikely(lg->lg_guarded) && !unguard_locked(lg) && (lg = salvage_locked(lg)) == NULL)
         return;
-    lg->lg_dirty = dirty != 0 ? dirty : 1;
+    runs_set_dirty(lg, dirty);
     runs_put_free(lg);
 }
 
@@ -310,6 +312,14 @@ bool large_free(void *p)
     return lg != NULL;
 }
 
+/* Where huge pages are asked for, one that begins in a block may go on in the clean granules beside it. */
+static int purge_run(const struct large *lg)
+{
+    if (options.thp == THP_MADVISE)
+        return os_purge(address(lg), run_bytes(lg));
+    return os_purge(gmap_address(lg->lg_first + lg->lg_dirty_at), (size_t)lg->lg_dirty_n << SLUB_GRANULE_SHIFT);
+}
+
 uint64_t large_purge(bool all)
 {
     uint64_t bytes = 0;
@@ -320,7 +330,7 @@ uint64_t large_purge(bool all)
         if (lg == NULL)
             break;
         uint64_t dirty = lg->lg_dirty;
-        bool ok = os_purge(gmap_address(lg->lg_first), run_bytes(lg)) == 0;
+        bool ok = purge_run(lg) == 0;
         lock_acquire(&large_lock);
         if (ok)
             lg->lg_dirty = 0;
@@ -350,6 +360,8 @@ bool large_relieve_space(void)
         done++;
     lg->lg_first += done;
     lg->lg_n -= (uint32_t)done;
+    if (lg->lg_dirty != 0)
+        runs_set_dirty(lg, lg->lg_dirty);
     lock_acquire(&large_lock);
     if (lg->lg_n != 0)
         runs_put_free(lg);
@@ -391,7 +403,7 @@ static void shrink_locked(struct large *lg, uint64_t n)
     struct large *rest = runs_split(lg, n);
     if (rest == NULL)
         return;
-    rest->lg_dirty = run_bytes(rest);
+    runs_set_dirty(rest, run_bytes(rest));
     runs_put_free(rest);
 }
 

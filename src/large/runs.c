@@ -106,13 +106,34 @@ static void map_free(struct large *lg)
     gmap_set(lg->lg_first + lg->lg_n - 1, gmap_pack(lg, GMAP_LARGE_TAIL));
 }
 
+void runs_set_dirty(struct large *lg, uint64_t bytes)
+{
+    lg->lg_dirty = max_size(bytes, 1);
+    lg->lg_dirty_at = 0;
+    lg->lg_dirty_n = lg->lg_n;
+}
+
+/* Let granules [from, to) be the dirty ones of `lg`, if it is dirty. */
+static void set_dirty_range(struct large *lg, uint64_t from, uint64_t to)
+{
+    lg->lg_dirty_at = (uint32_t)(from - lg->lg_first);
+    lg->lg_dirty_n = (uint32_t)(to - from);
+}
+
+static uint64_t dirty_from(const struct large *lg) { return lg->lg_first + lg->lg_dirty_at; }
+static uint64_t dirty_to(const struct large *lg) { return dirty_from(lg) + lg->lg_dirty_n; }
+
 /* The granules of `gone` now belong to `lg`; entries inside a free run may be stale, so clear the seam. */
 static void absorb(struct large *lg, struct large *gone)
 {
+    const struct large *one = lg->lg_dirty != 0 ? lg : gone, *other = gone->lg_dirty != 0 ? gone : lg;
+    uint64_t from = min_size(dirty_from(one), dirty_from(other)), to = max_size(dirty_to(one), dirty_to(other));
     if (gone->lg_first < lg->lg_first)
         lg->lg_first = gone->lg_first;
     lg->lg_n += gone->lg_n;
     lg->lg_dirty += gone->lg_dirty;
+    if (lg->lg_dirty != 0)
+        set_dirty_range(lg, from, to);
     gmap_set(gone->lg_first, gmap_unowned());
     gmap_set(gone->lg_first + gone->lg_n - 1, gmap_unowned());
     runs_drop_record(gone);
@@ -128,9 +149,8 @@ void runs_put_free(struct large *lg)
     if ((neighbour = runs_take_after(lg->lg_first + lg->lg_n)) != NULL)
         absorb(lg, neighbour);
     unsigned b = bin_of(lg->lg_n);
-    lg->lg_dirty = min_size(lg->lg_dirty, run_bytes(lg));
+    lg->lg_dirty = min_size(lg->lg_dirty, (uint64_t)lg->lg_dirty_n << SLUB_GRANULE_SHIFT);
     lg->lg_state = RUN_FREE;
-    lg->lg_bytes = 0;
     map_free(lg);
     list_push_front(&bins[b], &lg->lg_link);
     bin_bits[b / 64] |= 1ull << (b % 64);
@@ -156,17 +176,32 @@ struct large *runs_take_oldest_dirty(void)
     return best;
 }
 
+/* Pages are not counted one by one: each part has its share, but none of the dirty granules is known to be clean. */
+static void share_dirty(struct large *lg, struct large *rest)
+{
+    uint64_t from = dirty_from(lg), to = dirty_to(lg), cut = rest->lg_first, bytes = lg->lg_dirty;
+    if (to > cut) {
+        uint64_t n = to - max_size(from, cut);
+        rest->lg_dirty = max_size(bytes / lg->lg_dirty_n * n, 1);
+        set_dirty_range(rest, to - n, to);
+    }
+    if (from >= cut) {
+        rest->lg_dirty = bytes;
+        lg->lg_dirty = 0;
+    } else if (to > cut) {
+        lg->lg_dirty = bytes > rest->lg_dirty ? bytes - rest->lg_dirty : 1;
+        set_dirty_range(lg, from, cut);
+    }
+}
+
 struct large *runs_split(struct large *lg, uint64_t n)
 {
     struct large *rest = runs_record(lg->lg_first + n, lg->lg_n - n);
     if (rest == NULL)
         return NULL;
-    /* Pages are not counted one by one: each part has its share, but none of a dirty run is known to be clean. */
-    if (lg->lg_dirty != 0) {
-        uint64_t share = lg->lg_dirty / lg->lg_n * rest->lg_n;
-        rest->lg_dirty = share != 0 ? share : 1;
-        lg->lg_dirty = lg->lg_dirty > share ? lg->lg_dirty - share : 1;
-    }
+    rest->lg_state = RUN_HELD;
+    if (lg->lg_dirty != 0)
+        share_dirty(lg, rest);
     lg->lg_n = (uint32_t)n;
     return rest;
 }

@@ -19,11 +19,19 @@ struct large {
     bool lg_guarded;     /* used: there is a guard behind lg_bytes [owner of the block] */
     uint32_t lg_n;       /* granules */
     uint64_t lg_first;   /* granule; for RUN_DIRECT the address */
-    uint64_t lg_bytes;   /* usable bytes of a used run */
-    uint64_t lg_dirty;   /* bytes that may have pages; 0: all zero */
+    union {
+        uint64_t lg_bytes; /* used: usable bytes */
+        struct {           /* free and dirty: all its pages are in so many granules from this one of its own on */
+            uint32_t lg_dirty_at, lg_dirty_n;
+        };
+    };
+    uint64_t lg_dirty;   /* free: bytes that may have pages, 0: all zero; used: 0 */
     struct list lg_link; /* free: in its bin; direct: in the list of direct blocks */
     struct list lg_age;  /* free and dirty: oldest last */
 };
+
+/* What metadata is given out by; and records of a size that nothing else has are not to be had when memory is out. */
+_Static_assert(sizeof(struct large) == 64, "a record is one unit of metadata");
 
 SLUB_FAST uint64_t run_bytes(const struct large *lg) { return (uint64_t)lg->lg_n << SLUB_GRANULE_SHIFT; }
 
@@ -44,7 +52,10 @@ void runs_put_free(struct large *lg);
 /* Oldest dirty free run, taken out; NULL when there is none. */
 struct large *runs_take_oldest_dirty(void);
 
-/* Cut `lg` after n granules; the rest becomes a run of its own. NULL when there is no record for it. */
+/* Any granule of the run may have pages, at most `bytes` together; 0: how many is not known. */
+void runs_set_dirty(struct large *lg, uint64_t bytes);
+
+/* Cut `lg` after n granules; the rest becomes a run of its own, HELD. NULL when there is no record for it. */
 struct large *runs_split(struct large *lg, uint64_t n);
 
 /* Set the address map entries of a used run from its granule number `from` on. */

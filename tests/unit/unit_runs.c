@@ -78,6 +78,20 @@ static void check_free(struct large *lg)
     for (uint64_t i = 1; i + 1 < lg->lg_n; i++)
         assert_true(gmap_get(lg->lg_first + i) == gmap_unowned());
     assert_true(lg->lg_n > 0);
+    if (lg->lg_dirty != 0) {
+        assert_true(lg->lg_dirty_n > 0 && lg->lg_dirty_at + lg->lg_dirty_n <= lg->lg_n);
+        assert_true(lg->lg_dirty <= (uint64_t)lg->lg_dirty_n << SLUB_GRANULE_SHIFT);
+    }
+}
+
+/* What is taken for clean has no pages. */
+static void check_clean(const struct large *lg)
+{
+    char *p = gmap_address(lg->lg_first);
+    size_t from = lg->lg_dirty != 0 ? (size_t)lg->lg_dirty_at << SLUB_GRANULE_SHIFT : 0;
+    size_t to = lg->lg_dirty != 0 ? from + ((size_t)lg->lg_dirty_n << SLUB_GRANULE_SHIFT) : 0, before, behind;
+    if (unit_resident(p, from, &before) && unit_resident(p + to, run_bytes(lg) - to, &behind))
+        assert_int_equal(before + behind, 0);
 }
 
 static void check_map(void)
@@ -103,6 +117,7 @@ static void check_map(void)
             assert_int_equal(lg->lg_state, RUN_FREE);
             assert_false(last_was_free); /* neighbours are joined */
             check_free(lg);
+            check_clean(lg);
             n_free++;
             dirty += lg->lg_dirty;
             last_was_free = true;
@@ -236,6 +251,36 @@ static void purging_all_leaves_nothing_dirty(void **state)
     check_map();
 }
 
+/* A dirty run that is joined to a clean one dirties nothing else: only its own granules are purged again, and what is
+ * cut from the others is known to be zero. */
+static void joining_dirties_nothing_else(void **state)
+{
+    enum { N = 64 };
+    (void)state;
+    char *p = large_alloc((size_t)2 * N * SLUB_GRANULE_BYTES, 1, NULL);
+    assert_non_null(p);
+    assert_ptr_equal(large_realloc(find(p), (size_t)N * SLUB_GRANULE_BYTES), p);
+    large_purge(true); /* of what was cut off */
+    assert_ptr_equal(large_realloc(find(p), (size_t)(N - 1) * SLUB_GRANULE_BYTES), p);
+    struct large *used = find(p);
+    lock_acquire(&large_lock);
+    struct large *lg = runs_take_after(used->lg_first + used->lg_n);
+    bool is_first_only = lg != NULL && lg->lg_n >= N && lg->lg_dirty_at == 0 && lg->lg_dirty_n == 1;
+    struct large *rest = lg != NULL ? runs_split(lg, 1) : NULL;
+    bool is_shared = rest != NULL && lg->lg_dirty == SLUB_GRANULE_BYTES && rest->lg_dirty == 0;
+    if (rest != NULL)
+        runs_put_free(rest);
+    if (lg != NULL)
+        runs_put_free(lg);
+    lock_release(&large_lock);
+    assert_true(is_first_only);
+    assert_true(is_shared);
+    check_map();
+    assert_int_equal(large_purge(true), SLUB_GRANULE_BYTES);
+    assert_true(large_free(p));
+    check_map();
+}
+
 /* One after the other: split from one run, joined to one run, whatever the order of frees. */
 static void splitting_and_joining(void **state)
 {
@@ -330,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(splitting_and_joining, setup),
+        cmocka_unit_test_setup(joining_dirties_nothing_else, setup),
         cmocka_unit_test_setup(growing_in_place_and_by_moving, setup),
         cmocka_unit_test_setup(against_a_model, setup),
         cmocka_unit_test_setup(purging_all_leaves_nothing_dirty, setup),
