@@ -21,6 +21,7 @@ int cmd_run(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_options(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 
 /* Each prints its line and returns the status in its name, for `return cli_usage(...)`. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const char *command, const char *format, ...);

@@ -20,7 +20,7 @@ static const struct command commands[] = {
     {"bench", cmd_bench, "measure allocators"},
     {"info", cmd_info, "whether and how slub is active in a process"},
     {"options", cmd_options, "every option: type, default, bounds, unit, stability, help"},
-    {"compare", NULL, "whether two allocators, commands or stored results differ"},
+    {"compare", cmd_compare, "whether two allocators, commands or stored results differ"},
     {"report", NULL, "stored results as one page"},
     {"top", NULL, "the caches of a process, live"},
     {"validate", NULL, "check the heap of a process"},

@@ -36,9 +36,9 @@ json_t *parts_any_text(const char *s)
     return text != NULL ? text : json_string("(not UTF-8)");
 }
 
-static json_t *command_line(char *const *argv)
+static json_t *command_line(char *const *argv, bool is_whole)
 {
-    json_t *list = json_pack("[ss]", "slub", "bench");
+    json_t *list = is_whole ? json_pack("[s]", "slub") : json_pack("[ss]", "slub", "bench");
     for (size_t i = 0; argv[i] != NULL; i++)
         json_array_append_new(list, parts_any_text(argv[i]));
     return list;
@@ -129,15 +129,14 @@ int parts_write_element(FILE *out, size_t index, json_t *value)
     return err != 0 ? -ENOMEM : 0;
 }
 
-static int write_head(FILE *out, const char *benchmark, uint64_t started_unix_s, char *const *argv,
-                      const struct lab_machine *machine, double tick_ns)
+static int write_head(FILE *out, const struct parts_run *p, char *const *argv)
 {
-    fprintf(out, "{\"schema\":\"slub-bench/1\",\n\"benchmark\":\"%s\"", benchmark);
+    fprintf(out, "{\"schema\":\"slub-bench/1\",\n\"benchmark\":\"%s\"", p->benchmark);
     int err = write_member(out, "slub_version", json_string(SLUB_VERSION));
-    err = err != 0 ? err : write_member(out, "started_unix_s", parts_number(started_unix_s));
-    err = err != 0 ? err : write_member(out, "command", command_line(argv));
+    err = err != 0 ? err : write_member(out, "started_unix_s", parts_number(p->started_unix_s));
+    err = err != 0 ? err : write_member(out, "command", command_line(argv, p->is_whole_command));
     err = err != 0 ? err : write_member(out, "environment", environment());
-    return err != 0 ? err : write_member(out, "machine", machine_members(machine, tick_ns));
+    return err != 0 ? err : write_member(out, "machine", machine_members(p->machine, p->tick_ns));
 }
 
 json_t *parts_list_config(const struct lab_config *c, bool is_short)
@@ -149,7 +148,7 @@ json_t *parts_list_config(const struct lab_config *c, bool is_short)
 int parts_write_run(const struct parts_run *p, char *const *argv, FILE *out)
 {
     const struct lab_config *c = p->lab;
-    int err = write_head(out, p->benchmark, p->started_unix_s, argv, p->machine, p->tick_ns);
+    int err = write_head(out, p, argv);
 
     const int config_err = write_member(out, "config", p->config);
     err = err != 0 ? err : config_err;

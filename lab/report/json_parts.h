@@ -6,6 +6,7 @@
 #include "runner/slab_run.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,6 +21,7 @@ json_t *parts_list_config(const struct lab_config *c, bool is_short);
  * "allocators", "skipped", "results", "summary". */
 struct parts_run {
     const char *benchmark;
+    bool is_whole_command; /* argv begins with the subcommand; else it is what follows "slub bench" */
     uint64_t started_unix_s;
     const struct lab_machine *machine;
     double tick_ns;
@@ -31,7 +33,7 @@ struct parts_run {
     const void *run;                                    /* of both calls */
 };
 
-/* @argv: the words after "slub bench". 0 or negative errno. */
+/* @argv: the words of the command line, see above. 0 or negative errno. */
 int parts_write_run(const struct parts_run *p, char *const *argv, FILE *out);
 
 /* Takes @value over. 0 or negative errno. */

@@ -149,7 +149,8 @@ int lab_comparisons_judge(struct lab_comparison *const *rows, const enum lab_bet
     return err;
 }
 
-int lab_is_narrow(const double *a, size_t na, const double *b, size_t nb, const struct lab_rules *rules)
+int lab_is_narrow(const double *a, size_t na, const double *b, size_t nb, const struct lab_rules *rules,
+                  double *width)
 {
     struct lab_interval interval;
 
@@ -158,6 +159,8 @@ int lab_is_narrow(const double *a, size_t na, const double *b, size_t nb, const 
     const int err = lab_bootstrap_ratio(a, na, b, nb, rules->is_paired, 1 - rules->alpha, rules->seed, &interval);
     if (err != 0)
         return err;
+    if (width != NULL)
+        *width = interval.high - interval.low;
     return interval.high - interval.low <= rules->threshold;
 }
 

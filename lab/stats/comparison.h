@@ -64,8 +64,10 @@ int lab_comparisons_judge(struct lab_comparison *const *rows, const enum lab_bet
                           const struct lab_rules *rules);
 
 /* Whether the interval of the ratio is narrow enough to stop measuring: no wider than the threshold. It is never asked
- * on which side of 1 the interval lies, so stopping here does not favour a difference. 1, 0, or -ENOMEM. */
-int lab_is_narrow(const double *a, size_t na, const double *b, size_t nb, const struct lab_rules *rules);
+ * on which side of 1 the interval lies, so stopping here does not favour a difference. 1, 0, or -ENOMEM.
+ * @width: of the interval; untouched while there are too few values. NULL when not wanted. */
+int lab_is_narrow(const double *a, size_t na, const double *b, size_t nb, const struct lab_rules *rules,
+                  double *width);
 
 /* "slower by 3.1 % (2.2 to 4.0 %)", "no difference above 1.3 %", "cannot tell yet (needs about 40 runs)".
  * @better_word and @worse_word: "faster" and "slower", "less" and "more". */

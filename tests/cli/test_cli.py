@@ -19,7 +19,7 @@ import unittest
 COMMAND = os.environ["SLUB_COMMAND"]
 MALLOC_DIR = os.environ.get("SLUB_MALLOC_DIR", "")
 LIBRARY = os.environ.get("SLUB_LIBRARY", "")
-LATER = ("compare", "report", "top", "validate", "leaks", "walk", "whatis", "doctor")
+LATER = ("report", "top", "validate", "leaks", "walk", "whatis", "doctor")
 NOW = ("run", "bench", "info", "options")
 CPUS = sorted(os.sched_getaffinity(0))
 

@@ -42,7 +42,7 @@ static void compare_once(gsl_rng *rng, double b_factor, double again_factor, str
         b[n] = sample(rng, b_factor, n);
         again[n] = sample(rng, again_factor, n);
         n++;
-        narrow = n % 5 == 0 ? lab_is_narrow(a, n, b, n, &rules) : 0;
+        narrow = n % 5 == 0 ? lab_is_narrow(a, n, b, n, &rules, NULL) : 0;
         assert_true(narrow >= 0);
     }
     assert_int_equal(lab_compare(a, n, b, n, &rules, c), 0);

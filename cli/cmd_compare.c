@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Owns `slub compare`: two allocators under a program, two commands, or two stored results. */
+#include "cli.h"
+
+#include "compare_args.h"
+#include "process_view.h"
+#include "report/comparison_json.h"
+#include "report/comparison_styles.h"
+#include "report/stored.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COMMAND "compare"
+
+static struct compare_args args;
+
+/* What is known before the first block: on the way to the reader before any figure of a difference is. */
+static void announce(const void *of)
+{
+    const struct compare_run *run = of;
+    const struct compare_config *c = run->config;
+    const struct lab_machine *m = &run->machine;
+
+    if (args.is_quiet)
+        return;
+    printf("comparison of %s: %s, %u CPUs%s, %s, %s, THP %s, governor %s\n", c->benchmark, m->cpu_model, m->n_cpus,
+           m->is_guest ? " (guest)" : "", m->kernel, m->libc, m->thp[0] != '\0' ? m->thp : "unknown",
+           m->governor[0] != '\0' ? m->governor : "unknown");
+    for (size_t i = 0; i < c->n_sides; i++) {
+        const struct lab_allocator *a = c->sides[i].allocator;
+        printf("(%c) %s", (int)('A' + (int)i), c->sides[i].label);
+        if (a != NULL)
+            printf(": %s %s%s%s", a->owner, a->version, a->options != NULL ? " " : "",
+                   a->options != NULL ? a->options : "");
+        printf("\n");
+    }
+    if (run->n_strangers > 0)
+        printf("note: %u of %u processes have another malloc, as %s\n", run->n_strangers, run->n_processes,
+               run->stranger);
+    printf("plan: noise of %s %.2g %% in %d runs of A; %llu runs will show differences of %.2g %% or more, at %.2g %% "
+           "error\n",
+           c->metrics[0].name, 100 * run->pilot_noise, COMPARE_N_PILOT, (unsigned long long)c->most_runs,
+           100 * run->detectable, 100 * c->rules.alpha);
+    if (run->n_resumed > 0)
+        printf("resumed: %zu samples were already in %s\n", run->n_resumed, run->journal_path);
+    printf("\n");
+    (void)fflush(stdout);
+}
+
+static void print_end(const struct compare_run *run, const struct comparison_table *t, FILE *out)
+{
+    static const char *const ends[] = {
+        [COMPARE_NARROW] = "the interval is narrow enough",
+        [COMPARE_RUNS] = "--runs were measured",
+        [COMPARE_BUDGET] = "--time is over",
+        [COMPARE_INTERRUPTED] = "interrupted; the same command goes on from here",
+    };
+
+    fprintf(out, "\n%zu runs of each side, in blocks of random order: %s. Control, A against A:", run->n_blocks,
+            ends[run->end]);
+    for (size_t i = 0; i < run->config->n_metrics && i < t->n_rows; i++)
+        fprintf(out, "%s %s %+.2f %% (p %.2g)", i == 0 ? "" : ",", t->rows[i].name,
+                100 * (t->rows[i].comparison.control_ratio - 1), t->rows[i].comparison.control_test.p);
+    fprintf(out, ".\n");
+}
+
+static int show(const struct compare_run *run, char **argv, FILE *json)
+{
+    struct comparison_table table = {0};
+    int status = CLI_DONE;
+
+    if (comparison_table_of_run(&table, run) != 0)
+        status = cli_failed(COMMAND, "out of memory");
+    if (status == CLI_DONE && !args.is_quiet) {
+        args.style->print(&table, args.stat, stdout);
+        if (!args.is_machine_read)
+            print_end(run, &table, stdout);
+        status = cli_flush(COMMAND);
+    }
+    if (status == CLI_DONE && json != NULL) {
+        const int err = comparison_json_write(run, &table, argv, json);
+        if (err != 0)
+            status = cli_failed(COMMAND, "cannot write '%s': %s", args.json_file, strerror(-err));
+    }
+    comparison_table_release(&table);
+    return status;
+}
+
+static int find_owner(pid_t pid, char *owner, size_t owner_room, char *why, size_t room)
+{
+    static struct process_view view;
+
+    if (process_view_read(&view, pid, why, room) != 0)
+        return -1;
+    snprintf(owner, owner_room, "%s", view.malloc_owner);
+    return 0;
+}
+
+/* The file is opened before anything is measured: a run is too long to lose at its end. */
+static int measure(char **argv)
+{
+    struct compare_run run;
+    char why[1024];
+    FILE *json = NULL;
+
+    if (lab_run_check(&args.config.lab, why, sizeof(why)) != 0)
+        return cli_usage(COMMAND, "%s", why);
+    if (args.json_file != NULL)
+        json = strcmp(args.json_file, "-") == 0 ? stdout : fopen(args.json_file, "we");
+    if (args.json_file != NULL && json == NULL)
+        return cli_usage(COMMAND, "cannot write '%s': %s", args.json_file, strerror(errno));
+    args.config.announce = args.is_machine_read ? NULL : announce;
+    args.config.find_owner = find_owner;
+    const int err = compare_run_measure(&run, &args.config, why, sizeof(why));
+    int status = err == -2  ? cli_usage(COMMAND, "%s", why)
+                 : err != 0 ? cli_failed(COMMAND, "%s", why)
+                            : show(&run, argv, json);
+    if (status == CLI_DONE && run.end == COMPARE_INTERRUPTED)
+        status = cli_failed(COMMAND, "interrupted; the samples are in '%s'", run.journal_path);
+    compare_run_release(&run);
+    if (json != NULL && json != stdout && fclose(json) != 0 && status == CLI_DONE)
+        status = cli_failed(COMMAND, "cannot write '%s': %s", args.json_file, strerror(errno));
+    return status;
+}
+
+static void print_machine_of(const char *label, const char *path, const struct stored *s)
+{
+    printf("(%s) %s: slub %s, %s, %s\n", label, path, s->version, s->cpu, s->kernel);
+}
+
+static int compare_stored(void)
+{
+    struct stored before = {0}, after = {0};
+    struct comparison_table table = {
+        .a_label = "before", .b_label = "after", .rules = args.config.rules};
+    char why[1024];
+    int status = CLI_DONE;
+
+    table.rules.is_paired = false; /* not measured together */
+    if (stored_read(&before, args.files[0], why, sizeof(why)) != 0 ||
+        stored_read(&after, args.files[1], why, sizeof(why)) != 0 ||
+        stored_compare(&before, &after, &table, why, sizeof(why)) != 0)
+        status = cli_usage(COMMAND, "%s", why);
+    if (status == CLI_DONE) {
+        if (!args.is_machine_read) {
+            print_machine_of("before", args.files[0], &before);
+            print_machine_of("after", args.files[1], &after);
+            if (strcmp(before.cpu, after.cpu) != 0 || strcmp(before.kernel, after.kernel) != 0)
+                printf("note: two machines: what differs may be theirs\n");
+            printf("\n");
+        }
+        args.style->print(&table, args.stat, stdout);
+        status = cli_flush(COMMAND);
+    }
+    comparison_table_release(&table);
+    stored_release(&before);
+    stored_release(&after);
+    return status;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    int status = compare_args_parse(&args, argc, argv);
+
+    if (status == CLI_DONE && args.is_help)
+        status = compare_args_print_help();
+    else if (status == CLI_DONE && args.is_version)
+        status = cli_version();
+    else if (status == CLI_DONE)
+        status = args.files[0] != NULL ? compare_stored() : measure(argv);
+    compare_args_release(&args);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of `slub compare`. */
+#ifndef SLUB_CLI_COMPARE_ARGS_H
+#define SLUB_CLI_COMPARE_ARGS_H
+
+#include "report/comparison_styles.h"
+#include "runner/compare_run.h"
+
+#include <stdbool.h>
+
+struct compare_args {
+    struct compare_config config;
+    const struct comparison_style *style;
+    enum lab_stat stat;
+    const char *json_file; /* "-": standard output, and nothing else there; NULL: none */
+    const char *files[2];  /* stored results; NULL: measure */
+    char *shell_words[2][4];
+    bool is_quiet;        /* standard output is for JSON */
+    bool is_machine_read; /* the style is for programs: nothing but its table */
+    bool is_help;
+    bool is_version;
+};
+
+/* CLI_DONE, or one line on stderr and the status. Release in both cases. */
+int compare_args_parse(struct compare_args *a, int argc, char **argv);
+void compare_args_release(struct compare_args *a);
+
+int compare_args_print_help(void);
+
+#endif
