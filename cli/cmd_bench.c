@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include "bench_args.h"
+#include "cmd_compare.h"
 #include "cmd_known.h"
 #include "cmd_programs.h"
 #include "report/slab_json.h"
@@ -47,6 +48,8 @@ static int print_list(void)
 {
     for (size_t i = 0; i < N_BENCHMARKS; i++)
         printf("%-16s %s\n", benchmarks[i].name, benchmarks[i].help);
+    for (size_t i = 0; i < n_lab_loads; i++)
+        printf("%-16s %s\n", lab_loads[i].name, lab_loads[i].stresses);
     return cli_flush(COMMAND);
 }
 
@@ -176,13 +179,14 @@ int cmd_bench(int argc, char **argv)
     }
     if (optind == argc)
         return cli_usage(COMMAND, "no benchmark named; see slub bench --list");
+    argv += optind;
+    argc -= optind;
+    optind = 0; /* the benchmark's own words are parsed anew */
     for (size_t i = 0; i < N_BENCHMARKS; i++) {
-        if (strcmp(argv[optind], benchmarks[i].name) == 0) {
-            argv += optind;
-            argc -= optind;
-            optind = 0; /* the benchmark's own words are parsed anew */
+        if (strcmp(argv[0], benchmarks[i].name) == 0)
             return benchmarks[i].run(argc, argv);
-        }
     }
-    return cli_usage(COMMAND, "unknown benchmark '%s'; see slub bench --list", argv[optind]);
+    const struct lab_load *load = lab_load_find(argv[0]);
+    return load != NULL ? bench_load(load, argc, argv)
+                        : cli_usage(COMMAND, "unknown benchmark '%s'; see slub bench --list", argv[0]);
 }

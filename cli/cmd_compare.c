@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns `slub compare`: two allocators under a program, two commands, or two stored results. */
+/* Owns `slub compare`: two allocators under a program, two commands, or two stored results; and `slub bench` of the
+ * workloads that are programs of our own, which is the same with any number of allocators. */
+#include "cmd_compare.h"
+
 #include "cli.h"
 
 #include "compare_args.h"
@@ -10,9 +13,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#define COMMAND "compare"
 
 static struct compare_args args;
 
@@ -72,17 +74,17 @@ static int show(const struct compare_run *run, char **argv, FILE *json)
     int status = CLI_DONE;
 
     if (comparison_table_of_run(&table, run) != 0)
-        status = cli_failed(COMMAND, "out of memory");
+        status = cli_failed(args.command, "out of memory");
     if (status == CLI_DONE && !args.is_quiet) {
         args.style->print(&table, args.stat, stdout);
         if (!args.is_machine_read)
             print_end(run, &table, stdout);
-        status = cli_flush(COMMAND);
+        status = cli_flush(args.command);
     }
     if (status == CLI_DONE && json != NULL) {
-        const int err = comparison_json_write(run, &table, argv, json);
+        const int err = comparison_json_write(run, &table, argv, strcmp(args.command, "bench") == 0, json);
         if (err != 0)
-            status = cli_failed(COMMAND, "cannot write '%s': %s", args.json_file, strerror(-err));
+            status = cli_failed(args.command, "cannot write '%s': %s", args.json_file, strerror(-err));
     }
     comparison_table_release(&table);
     return status;
@@ -106,22 +108,25 @@ static int measure(char **argv)
     FILE *json = NULL;
 
     if (lab_run_check(&args.config.lab, why, sizeof(why)) != 0)
-        return cli_usage(COMMAND, "%s", why);
+        return cli_usage(args.command, "%s", why);
     if (args.json_file != NULL)
         json = strcmp(args.json_file, "-") == 0 ? stdout : fopen(args.json_file, "we");
     if (args.json_file != NULL && json == NULL)
-        return cli_usage(COMMAND, "cannot write '%s': %s", args.json_file, strerror(errno));
+        return cli_usage(args.command, "cannot write '%s': %s", args.json_file, strerror(errno));
     args.config.announce = args.is_machine_read ? NULL : announce;
     args.config.find_owner = find_owner;
     const int err = compare_run_measure(&run, &args.config, why, sizeof(why));
-    int status = err == -2  ? cli_usage(COMMAND, "%s", why)
-                 : err != 0 ? cli_failed(COMMAND, "%s", why)
+    if (err == -3)
+        printf("%s skipped: %s\n", args.config.benchmark, why);
+    int status = err == -3  ? cli_flush(args.command)
+                 : err == -2 ? cli_usage(args.command, "%s", why)
+                 : err != 0 ? cli_failed(args.command, "%s", why)
                             : show(&run, argv, json);
     if (status == CLI_DONE && run.end == COMPARE_INTERRUPTED)
-        status = cli_failed(COMMAND, "interrupted; the samples are in '%s'", run.journal_path);
+        status = cli_failed(args.command, "interrupted; the samples are in '%s'", run.journal_path);
     compare_run_release(&run);
     if (json != NULL && json != stdout && fclose(json) != 0 && status == CLI_DONE)
-        status = cli_failed(COMMAND, "cannot write '%s': %s", args.json_file, strerror(errno));
+        status = cli_failed(args.command, "cannot write '%s': %s", args.json_file, strerror(errno));
     return status;
 }
 
@@ -142,7 +147,7 @@ static int compare_stored(void)
     if (stored_read(&before, args.files[0], why, sizeof(why)) != 0 ||
         stored_read(&after, args.files[1], why, sizeof(why)) != 0 ||
         stored_compare(&before, &after, &table, why, sizeof(why)) != 0)
-        status = cli_usage(COMMAND, "%s", why);
+        status = cli_usage(args.command, "%s", why);
     if (status == CLI_DONE) {
         if (!args.is_machine_read) {
             print_machine_of("before", args.files[0], &before);
@@ -152,7 +157,7 @@ static int compare_stored(void)
             printf("\n");
         }
         args.style->print(&table, args.stat, stdout);
-        status = cli_flush(COMMAND);
+        status = cli_flush(args.command);
     }
     comparison_table_release(&table);
     stored_release(&before);
@@ -160,16 +165,33 @@ static int compare_stored(void)
     return status;
 }
 
-int cmd_compare(int argc, char **argv)
+static int run(const struct lab_load *load, int argc, char **argv)
 {
-    int status = compare_args_parse(&args, argc, argv);
+    char **copy = calloc((size_t)argc + 1, sizeof(copy[0])); /* reading the options may change argv */
+    int status;
 
+    args.command = load != NULL ? "bench" : "compare";
+    if (copy == NULL)
+        return cli_failed(args.command, "out of memory");
+    memcpy(copy, argv, (size_t)argc * sizeof(copy[0]));
+    status = compare_args_parse(&args, load, argc, argv);
     if (status == CLI_DONE && args.is_help)
-        status = compare_args_print_help();
+        status = compare_args_print_help(load);
     else if (status == CLI_DONE && args.is_version)
         status = cli_version();
     else if (status == CLI_DONE)
-        status = args.files[0] != NULL ? compare_stored() : measure(argv);
+        status = args.files[0] != NULL ? compare_stored() : measure(copy);
     compare_args_release(&args);
+    free(copy);
     return status;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    return run(NULL, argc, argv);
+}
+
+int bench_load(const struct lab_load *load, int argc, char **argv)
+{
+    return run(load, argc, argv);
 }

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMAND           "compare"
 #define DEFAULT_RUNS      60
 #define DEFAULT_BUDGET_S  600
 #define DEFAULT_TIMEOUT_S 900
@@ -22,7 +21,8 @@
 #define MOST_SECONDS      604800u
 
 enum {
-    OPT_A = 256,
+    OPT_ALLOC = 256,
+    OPT_A,
     OPT_B,
     OPT_A_CMD,
     OPT_B_CMD,
@@ -42,30 +42,55 @@ enum {
     OPT_VERSION
 };
 
+static const char *command; /* of messages */
+
 /* What was typed, before it is put together. */
 struct typed {
     const char *specs[2];
+    const char *allocators[COMPARE_MOST_SIDES]; /* of --alloc */
+    size_t n_allocators;
     const char *commands[2];
     const char *style;
     bool has_stat;
     bool has_metric;
+    bool after_dashes; /* the words are a program */
 };
 
-int compare_args_print_help(void)
+static void print_sides_help(const struct lab_load *load)
 {
-    printf("usage: slub compare [--a A] [--b B] [OPTION]... -- PROGRAM [ARGUMENT]...\n"
-           "       slub compare --a-cmd COMMAND --b-cmd COMMAND [OPTION]...\n"
-           "       slub compare [--style STYLE] OLD.json NEW.json\n\n"
-           "Whether two allocators under a program, two commands, or two stored results differ. Each sample\n"
-           "is a fresh process; A, B and A once more (the control) take turns in random order, until the\n"
-           "99 %% interval of the ratio of the medians is no wider than the threshold.\n\n"
-           "  --a A, --b B       allocators, as in slub bench slab_test --help; default system and slub.\n"
-           "                     Refused unless each really owns the program's malloc\n"
-           "  --a-cmd, --b-cmd   commands, run by the shell; allocators only where --a or --b names them\n"
-           "  --metric M         again for each; the first decides when to stop. time, cpu, user, sys, rss,\n"
+    if (load == NULL) {
+        printf("usage: slub compare [--a A] [--b B] [OPTION]... {NAME [OPTION]... | -- PROGRAM [ARGUMENT]...}\n"
+               "       slub compare --a-cmd COMMAND --b-cmd COMMAND [OPTION]...\n"
+               "       slub compare [--style STYLE] OLD.json NEW.json\n\n"
+               "Whether two allocators under a workload (NAME, see slub bench --list) or a program, two commands,\n"
+               "or two stored results differ. ");
+    } else {
+        printf("usage: slub bench %s [--alloc A]... [OPTION]... [-- OPTION OF THE WORKLOAD...]\n\n"
+               "Stresses: %s.\nDoes not show: %s.\nMetrics:",
+               load->name, load->stresses, load->does_not_show);
+        for (size_t i = 0; i < LOADS_MOST_METRICS && load->metrics[i] != NULL; i++)
+            printf("%s %.*s", i == 0 ? "" : ",", (int)strcspn(load->metrics[i], ",="), load->metrics[i]);
+        printf(".\n\n");
+    }
+    printf("Each sample is a fresh process; the sides, and\n"
+           "the first once more (the control), take turns in random order, until the 99 %% interval of the\n"
+           "ratio of the medians is no wider than the threshold.\n\n");
+    if (load != NULL)
+        printf("  --alloc A          again for each, as in slub bench slab_test --help; the first is what the others\n"
+               "                     are compared with. Default system and slub\n");
+    else
+        printf("  --a A, --b B       allocators, as in slub bench slab_test --help; default system and slub.\n"
+               "                     Refused unless each really owns the program's malloc\n"
+               "  --a-cmd, --b-cmd   commands, run by the shell; allocators only where --a or --b names them\n");
+}
+
+int compare_args_print_help(const struct lab_load *load)
+{
+    print_sides_help(load);
+    printf("  --metric M         again for each; the first decides when to stop. time, cpu, user, sys, rss,\n"
            "                     faults, major-faults, switches, or NAME[,UNIT][,more]=REGEX: the number in\n"
            "                     the expression's first group, in what the program prints (the last match).\n"
-           "                     Default time, cpu, rss\n"
+           "                     Default time, cpu, rss, or those of the workload\n"
            "  --runs N           at most so many of each side, default %d\n"
            "  --fixed            exactly so many\n"
            "  --time SECONDS     begin no block later than this, default %d\n"
@@ -84,16 +109,18 @@ int compare_args_print_help(void)
     for (size_t i = 0; i < n_comparison_styles; i++)
         printf("  %-16s %s\n", comparison_styles[i].name, comparison_styles[i].help);
     printf("  %-16s %s\n", "json", "as --json -");
+    if (load != NULL)
+        printf("\noptions of the workload: see slub bench %s -- --help\n", load->name);
     printf("\nExit status: 0 compared, whatever the verdict; 1 a program failed or the run was interrupted; 2 the\n"
            "command line or the set-up is wrong, as when an allocator does not own the program's malloc.\n");
-    return cli_flush(COMMAND);
+    return cli_flush(load != NULL ? "bench" : "compare");
 }
 
 static int take_number(const char *option, uint64_t min, uint64_t max, uint64_t *value)
 {
     if (lists_parse_number(optarg, min, max, value) == 0)
         return CLI_DONE;
-    return cli_usage(COMMAND, "--%s is a number from %llu to %llu, not '%s'", option, (unsigned long long)min,
+    return cli_usage(command, "--%s is a number from %llu to %llu, not '%s'", option, (unsigned long long)min,
                      (unsigned long long)max, optarg);
 }
 
@@ -103,7 +130,7 @@ static int take_percent(const char *option, double most, double *value)
     const double percent = strtod(optarg, &end);
 
     if (end == optarg || *end != '\0' || !(percent > 0) || percent > most)
-        return cli_usage(COMMAND, "--%s is a percentage above 0 and up to %g, not '%s'", option, most, optarg);
+        return cli_usage(command, "--%s is a percentage above 0 and up to %g, not '%s'", option, most, optarg);
     *value = percent / 100;
     return CLI_DONE;
 }
@@ -113,9 +140,9 @@ static int take_metric(struct compare_config *c)
     char why[512];
 
     if (c->n_metrics == LAB_MOST_METRICS)
-        return cli_usage(COMMAND, "too many metrics: at most %d", LAB_MOST_METRICS);
+        return cli_usage(command, "too many metrics: at most %d", LAB_MOST_METRICS);
     if (lab_metric_parse(&c->metrics[c->n_metrics], optarg, why, sizeof(why)) != 0)
-        return cli_usage(COMMAND, "%s", why);
+        return cli_usage(command, "%s", why);
     c->n_metrics++;
     return CLI_DONE;
 }
@@ -128,7 +155,7 @@ static int take_cpus(struct compare_config *c)
     size_t used = 0;
 
     if (lists_parse_ids(optarg, 1023, cpus, LAB_MAX_CPUS, &n) != 0 || n == 0)
-        return cli_usage(COMMAND, "--cpus is a list as 0,2-3, not '%s'", optarg);
+        return cli_usage(command, "--cpus is a list as 0,2-3, not '%s'", optarg);
     for (size_t i = 0; i < n && used < sizeof(text) - 8; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", i == 0 ? "" : ",", cpus[i]);
     c->cpus = text;
@@ -140,6 +167,11 @@ static int take_option(struct compare_args *a, struct typed *t, int answer, char
     struct compare_config *c = &a->config;
 
     switch (answer) {
+    case OPT_ALLOC:
+        if (t->n_allocators == COMPARE_MOST_SIDES)
+            return cli_usage(command, "too many allocators: at most %d", COMPARE_MOST_SIDES);
+        t->allocators[t->n_allocators++] = optarg;
+        return CLI_DONE;
     case OPT_A:
     case OPT_B:
         t->specs[answer - OPT_A] = optarg;
@@ -171,7 +203,7 @@ static int take_option(struct compare_args *a, struct typed *t, int answer, char
         t->has_stat = true;
         return lab_stat_parse(optarg, &a->stat) == 0
                    ? CLI_DONE
-                   : cli_usage(COMMAND, "--stat is min, median, mean or p99, not '%s'", optarg);
+                   : cli_usage(command, "--stat is min, median, mean or p99, not '%s'", optarg);
     case OPT_JSON:
         a->json_file = optarg;
         return CLI_DONE;
@@ -189,7 +221,7 @@ static int take_option(struct compare_args *a, struct typed *t, int answer, char
         a->is_version = true;
         return CLI_DONE;
     default:
-        return cli_bad_option(COMMAND, answer, argv);
+        return cli_bad_option(command, answer, argv);
     }
 }
 
@@ -202,46 +234,81 @@ static int add_allocator(struct compare_args *a, const char *spec, const struct 
     char why[512];
 
     if (lab_allocator_init(next, spec, LAB_API_MALLOC, why, sizeof(why)) != 0)
-        return cli_usage(COMMAND, "%s", why);
+        return cli_usage(command, "%s", why);
     lab->n_allocators++;
     if (next->is_linked)
-        return cli_usage(COMMAND, "allocator '%s' is linked into slub's own programs: there is nothing to preload",
+        return cli_usage(command, "allocator '%s' is linked into slub's own programs: there is nothing to preload",
                          next->name);
     if (next->is_slub && next->options != NULL && opt_check(next->options, why, sizeof(why)) != 0)
-        return cli_usage(COMMAND, "allocator '%s': %s", next->name, why);
+        return cli_usage(command, "allocator '%s': %s", next->name, why);
     *out = next;
     return CLI_DONE;
 }
 
-static int settle_sides(struct compare_args *a, const struct typed *t, char **words)
+/* The words of a workload begin with its program. */
+static int settle_load(struct compare_args *a, char **words)
 {
-    static const char *const defaults[2] = {"system", "slub"};
-    struct compare_config *c = &a->config;
-    const bool are_commands = t->commands[0] != NULL || t->commands[1] != NULL;
+    size_t n = 0;
+    char why[512];
+
+    a->words[n++] = (char *)"slub-bench-load";
+    while (*words != NULL && n + 1 < COMPARE_MOST_WORDS)
+        a->words[n++] = *words++;
+    a->config.benchmark = a->load->name;
+    return lab_load_prepare(a->load, &a->config, why, sizeof(why)) == 0 ? CLI_DONE : cli_usage(command, "%s", why);
+}
+
+static int add_side(struct compare_args *a, const char *spec, char *const *argv)
+{
+    struct compare_side *side = &a->config.sides[a->config.n_sides++];
+
+    side->argv = argv;
+    return spec != NULL ? add_allocator(a, spec, &side->allocator) : CLI_DONE;
+}
+
+static int settle_commands(struct compare_args *a, const struct typed *t)
+{
     int status = CLI_DONE;
 
-    if (are_commands && (t->commands[0] == NULL || t->commands[1] == NULL))
-        return cli_usage(COMMAND, "--a-cmd and --b-cmd are given together");
-    if (are_commands && words[0] != NULL)
-        return cli_usage(COMMAND, "'%s': a program, or --a-cmd and --b-cmd, not both", words[0]);
-    c->n_sides = 2;
+    if (t->commands[0] == NULL || t->commands[1] == NULL)
+        return cli_usage(command, "--a-cmd and --b-cmd are given together");
     for (size_t i = 0; i < 2 && status == CLI_DONE; i++) {
-        const char *spec = t->specs[i] != NULL ? t->specs[i] : are_commands ? NULL : defaults[i];
-        if (spec != NULL)
-            status = add_allocator(a, spec, &c->sides[i].allocator);
         char **shell = a->shell_words[i];
         shell[0] = (char *)"/bin/sh";
         shell[1] = (char *)"-c";
         shell[2] = (char *)t->commands[i];
-        c->sides[i].argv = are_commands ? shell : words;
+        a->config.sides[i].label = i == 0 ? "A" : "B";
+        status = add_side(a, t->specs[i], shell);
     }
-    if (status != CLI_DONE)
-        return status;
+    a->config.benchmark = "two commands";
+    return status;
+}
+
+static int settle_sides(struct compare_args *a, struct typed *t, char **words)
+{
+    struct compare_config *c = &a->config;
+    int status = CLI_DONE;
+
+    if (a->load != NULL) {
+        status = settle_load(a, words);
+        words = a->words;
+    } else {
+        c->benchmark = words[0];
+    }
+    if (t->n_allocators == 0) {
+        t->allocators[t->n_allocators++] = t->specs[0] != NULL ? t->specs[0] : "system";
+        t->allocators[t->n_allocators++] = t->specs[1] != NULL ? t->specs[1] : "slub";
+    } else if (t->n_allocators == 1) {
+        t->allocators[1] = t->allocators[0];
+        t->allocators[0] = strcmp(t->allocators[1], "system") == 0 ? "slub" : "system";
+        t->n_allocators = 2;
+    }
+    for (size_t i = 0; i < t->n_allocators && status == CLI_DONE; i++)
+        status = add_side(a, t->allocators[i], words);
     lab_allocators_label(c->lab.allocators, c->lab.n_allocators);
-    for (size_t i = 0; i < 2; i++)
-        c->sides[i].label = are_commands ? (i == 0 ? "A" : "B") : c->sides[i].allocator->label;
-    c->benchmark = are_commands ? "two commands" : words[0];
-    return CLI_DONE;
+    for (size_t i = 0; i < c->n_sides && status == CLI_DONE; i++)
+        c->sides[i].label = c->sides[i].allocator->label;
+    return status;
 }
 
 static int settle_style(struct compare_args *a, const struct typed *t)
@@ -261,14 +328,14 @@ static int settle_style(struct compare_args *a, const struct typed *t)
     }
     a->style = comparison_style_find(name);
     if (a->style == NULL)
-        return cli_usage(COMMAND, "unknown style '%s'; see slub compare --help", name);
+        return cli_usage(command, "unknown style '%s'; see slub compare --help", name);
     a->is_quiet = a->json_file != NULL && strcmp(a->json_file, "-") == 0;
     a->is_machine_read = a->is_quiet || strcmp(name, "csv") == 0;
     if (!t->has_stat)
         a->stat = LAB_STAT_MEDIAN;
-    for (size_t i = 0; !t->has_metric && i < n; i++) {
+    for (size_t i = 0; !t->has_metric && (a->load == NULL || is_perf) && i < n; i++) {
         if (lab_metric_parse(&c->metrics[i], chosen[i], why, sizeof(why)) != 0)
-            return cli_usage(COMMAND, "%s", why);
+            return cli_usage(command, "%s", why);
         c->n_metrics++;
     }
     return CLI_DONE;
@@ -280,21 +347,32 @@ static bool is_stored(const char *word)
     return n > 5 && strcmp(word + n - 5, ".json") == 0;
 }
 
-static int settle(struct compare_args *a, const struct typed *t, char **words)
+static int settle(struct compare_args *a, struct typed *t, char **words)
 {
-    const int status = settle_style(a, t);
+    const bool are_commands = t->commands[0] != NULL || t->commands[1] != NULL;
 
+    if (a->load == NULL && words[0] != NULL && !t->after_dashes && a->files[0] == NULL) {
+        a->load = lab_load_find(words[0]);
+        if (a->load == NULL)
+            return cli_usage(command, "unknown benchmark '%s'; see slub bench --list, or put -- before a program",
+                             words[0]);
+    }
+    const int status = settle_style(a, t);
     if (status != CLI_DONE)
         return status;
     if (a->files[0] != NULL) {
         if (a->files[1] == NULL || words[0] != NULL)
-            return cli_usage(COMMAND, "stored results are two files: OLD.json NEW.json");
+            return cli_usage(command, "stored results are two files: OLD.json NEW.json");
         if (a->json_file != NULL)
-            return cli_usage(COMMAND, "stored results are not stored again: use --style csv for programs");
+            return cli_usage(command, "stored results are not stored again: use --style csv for programs");
         return CLI_DONE;
     }
-    if (words[0] == NULL && t->commands[0] == NULL && t->commands[1] == NULL)
-        return cli_usage(COMMAND, "nothing to compare; see slub compare --help");
+    if (are_commands && words[0] != NULL)
+        return cli_usage(command, "'%s': a program, or --a-cmd and --b-cmd, not both", words[0]);
+    if (are_commands)
+        return settle_commands(a, t);
+    if (words[0] == NULL)
+        return cli_usage(command, "nothing to compare; see slub compare --help");
     return settle_sides(a, t, words);
 }
 
@@ -310,17 +388,18 @@ static int take_words(struct compare_args *a, struct typed *t, const struct opti
             status = take_option(a, t, answer, argv);
             continue;
         }
-        const bool after_dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
-        if (optind == argc || after_dashes || !is_stored(argv[optind]) || a->files[1] != NULL)
+        t->after_dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
+        if (optind == argc || t->after_dashes || a->load != NULL || !is_stored(argv[optind]) || a->files[1] != NULL)
             break;
         a->files[a->files[0] != NULL ? 1 : 0] = argv[optind++];
     }
     return status;
 }
 
-int compare_args_parse(struct compare_args *a, int argc, char **argv)
+int compare_args_parse(struct compare_args *a, const struct lab_load *load, int argc, char **argv)
 {
     static const struct option options[] = {
+        {"alloc", required_argument, NULL, OPT_ALLOC}, /* of slub bench; these four of slub compare */
         {"a", required_argument, NULL, OPT_A},
         {"b", required_argument, NULL, OPT_B},
         {"a-cmd", required_argument, NULL, OPT_A_CMD},
@@ -345,6 +424,8 @@ int compare_args_parse(struct compare_args *a, int argc, char **argv)
     struct typed typed = {0};
 
     memset(a, 0, sizeof(*a));
+    a->load = load;
+    a->command = command = load != NULL ? "bench" : "compare";
     a->config.most_runs = DEFAULT_RUNS;
     a->config.budget_s = DEFAULT_BUDGET_S;
     a->config.rules = (struct lab_rules){.alpha = 0.01, .threshold = 0.02, .is_paired = true, .seed = 1};
@@ -353,8 +434,16 @@ int compare_args_parse(struct compare_args *a, int argc, char **argv)
     const int status = take_words(a, &typed, options, argc, argv);
     if (status != CLI_DONE || a->is_help || a->is_version)
         return status;
+    if (load != NULL && (typed.specs[0] != NULL || typed.specs[1] != NULL || typed.commands[0] != NULL ||
+                         typed.commands[1] != NULL))
+        return cli_usage(command, "--a and --b are for slub compare; here it is --alloc, again for each");
+    if (load == NULL && typed.n_allocators > 0)
+        return cli_usage(command, "--alloc is for slub bench; here it is --a and --b");
     a->config.rules.seed = a->config.lab.seed;
-    return settle(a, &typed, argv + optind);
+    argv += optind;
+    if (load != NULL) /* its name leads the words again */
+        *--argv = (char *)load->name;
+    return settle(a, &typed, argv);
 }
 
 void compare_args_release(struct compare_args *a)

@@ -5,8 +5,11 @@
 
 #include "report/comparison_styles.h"
 #include "runner/compare_run.h"
+#include "runner/loads.h"
 
 #include <stdbool.h>
+
+#define COMPARE_MOST_WORDS 512
 
 struct compare_args {
     struct compare_config config;
@@ -14,6 +17,9 @@ struct compare_args {
     enum lab_stat stat;
     const char *json_file; /* "-": standard output, and nothing else there; NULL: none */
     const char *files[2];  /* stored results; NULL: measure */
+    const char *command;         /* of messages: "compare", or "bench" */
+    const struct lab_load *load; /* NULL: a program, or commands */
+    char *words[COMPARE_MOST_WORDS];
     char *shell_words[2][4];
     bool is_quiet;        /* standard output is for JSON */
     bool is_machine_read; /* the style is for programs: nothing but its table */
@@ -21,10 +27,11 @@ struct compare_args {
     bool is_version;
 };
 
-/* CLI_DONE, or one line on stderr and the status. Release in both cases. */
-int compare_args_parse(struct compare_args *a, int argc, char **argv);
+/* @load: of `slub bench NAME`, whose name argv[0] then is; NULL: `slub compare`. CLI_DONE, or one line on stderr and
+ * the status. Release in both cases. */
+int compare_args_parse(struct compare_args *a, const struct lab_load *load, int argc, char **argv);
 void compare_args_release(struct compare_args *a);
 
-int compare_args_print_help(void);
+int compare_args_print_help(const struct lab_load *load);
 
 #endif

@@ -15,7 +15,7 @@ set -eu
 scope=${1:-test}
 build="build-essential cmake ninja-build pkg-config python3 libjansson-dev libgsl-dev libelf-dev
     libcmocka-dev"
-test="g++ clang valgrind strace gdb perl git sqlite3 redis-server nginx-light apache2-utils nodejs"
+test="g++ clang valgrind strace gdb perl git sqlite3 redis-server nginx-light apache2-utils nodejs rt-tests"
 case $scope in
 build) packages=$build ;;
 test) packages="$build $test" ;;

@@ -123,6 +123,13 @@ json_t *comparison_json_row(const struct comparison_table *t, const struct compa
         json_object_set_new(o, "control_ratio", real(c->control_ratio));
         json_object_set_new(o, "control_p", real(c->control_test.p));
     }
+    if (o != NULL && row->placement.n > 0) {
+        json_t *ratios = json_array();
+        for (unsigned v = 0; v < row->placement.n; v++)
+            json_array_append_new(ratios, real(row->placement.ratio[v]));
+        json_object_set_new(o, "variant_ratios", ratios);
+        json_object_set_new(o, "placement_p", real(row->placement.p));
+    }
     return o;
 }
 
@@ -146,12 +153,13 @@ static int write_rows(const void *of, FILE *out)
     return err;
 }
 
-int comparison_json_write(const struct compare_run *run, const struct comparison_table *t, char *const *argv, FILE *out)
+int comparison_json_write(const struct compare_run *run, const struct comparison_table *t, char *const *argv,
+                          bool is_bench, FILE *out)
 {
     const struct written w = {run, t};
     const struct parts_run parts = {
         .benchmark = "compare",
-        .is_whole_command = true,
+        .is_whole_command = !is_bench,
         .started_unix_s = run->started_unix_s,
         .machine = &run->machine,
         .tick_ns = run->tick_ns,

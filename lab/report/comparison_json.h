@@ -9,9 +9,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* @argv: the words after "slub". 0 or negative errno. */
+/* @argv: the words after "slub", or with @is_bench after "slub bench". 0 or negative errno. */
 int comparison_json_write(const struct compare_run *run, const struct comparison_table *t, char *const *argv,
-                          FILE *out);
+                          bool is_bench, FILE *out);
 
 /* One row, as in "summary". */
 json_t *comparison_json_row(const struct comparison_table *t, const struct comparison_row *row);

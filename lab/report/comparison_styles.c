@@ -46,7 +46,7 @@ static void print_verdicts(const struct comparison_table *t, enum lab_stat stat,
         const struct comparison_row *r = &t->rows[i];
         const struct lab_comparison *c = &r->comparison;
         if (begins_group(t, i))
-            fprintf(out, "%s%s%s%-*s %12.12s %12.12s %9s %20s %8s  %s\n", i == 0 ? "" : "\n", r->group,
+            fprintf(out, "%s%s%s%-*s %15.15s %15.15s %9s %22s %8s  %s\n", i == 0 ? "" : "\n", r->group,
                     r->group[0] != '\0' ? "\n" : "", width, lab_stat_name(stat), t->a_label, row_label(t, r),
                     "change", "interval", "p", "verdict");
         lab_metric_format(r->unit, lab_summary_value(&c->a, stat), a, sizeof(a));
@@ -54,10 +54,13 @@ static void print_verdicts(const struct comparison_table *t, enum lab_stat stat,
         snprintf(interval, sizeof(interval), "%+.2f to %+.2f %%", 100 * (c->interval.low - 1),
                  100 * (c->interval.high - 1));
         comparison_row_verdict(t, r, verdict, sizeof(verdict));
-        fprintf(out, "%-*s %12s %12s %+7.2f %% %20s %8.2g  %s\n", width, r->name, a, b,
+        fprintf(out, "%-*s %15s %15s %+7.2f %% %22s %8.2g  %s\n", width, r->name, a, b,
                 change_percent(lab_summary_value(&c->a, stat), lab_summary_value(&c->b, stat)), interval, c->p_holm,
                 verdict);
         lab_comparison_warnings(c, warnings, sizeof(warnings));
+        if (warnings[0] != '\0')
+            fprintf(out, "%-*s note: %s\n", width, "", warnings);
+        comparison_row_placement(r, warnings, sizeof(warnings));
         if (warnings[0] != '\0')
             fprintf(out, "%-*s note: %s\n", width, "", warnings);
     }
@@ -180,7 +183,7 @@ static void print_spread_of(const char *label, const char *unit, const struct la
 {
     char mean[32];
     lab_metric_format(unit, s->mean, mean, sizeof(mean));
-    fprintf(out, "  %-20s: %12s +- %5.2f %%", label, mean, lab_summary_spread_percent(s));
+    fprintf(out, "  %-20s: %15s +- %5.2f %%", label, mean, lab_summary_spread_percent(s));
 }
 
 static void print_spread(const struct comparison_table *t, enum lab_stat stat, FILE *out)
@@ -269,12 +272,12 @@ static void print_benchstat(const struct comparison_table *t, enum lab_stat stat
         const struct comparison_row *r = &t->rows[i];
         const struct lab_comparison *c = &r->comparison;
         if (begins_group(t, i))
-            fprintf(out, "%s%s%s%-*s  %20s  %20s  %s\n", i == 0 ? "" : "\n", r->group, r->group[0] != '\0' ? "\n" : "",
+            fprintf(out, "%s%s%s%-*s  %23s  %23s  %s\n", i == 0 ? "" : "\n", r->group, r->group[0] != '\0' ? "\n" : "",
                     width, "name", t->a_label, row_label(t, r), "delta");
         lab_metric_format(r->unit, c->a.median, a, sizeof(a));
         lab_metric_format(r->unit, c->b.median, b, sizeof(b));
         snprintf(delta, sizeof(delta), "%+.2f%%", change_percent(c->a.median, c->b.median));
-        fprintf(out, "%-*s  %12s +- %3.0f%%  %12s +- %3.0f%%  %s  (p=%.3f n=%zu+%zu)\n", width, r->name, a,
+        fprintf(out, "%-*s  %15s +- %3.0f%%  %15s +- %3.0f%%  %s  (p=%.3f n=%zu+%zu)\n", width, r->name, a,
                 farthest_percent(&c->a), b, farthest_percent(&c->b), c->p_holm < t->rules.alpha ? delta : "~",
                 c->p_holm, c->a.n, c->b.n);
     }

@@ -3,8 +3,14 @@
 #include "report/comparison_table.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LEAST_BLOCKS    5 /* of a variant */
+#define PLACEMENT_ALPHA 0.01
+#define LEAST_PLACEMENT 0.01 /* part of the value: less is true, and does not matter */
 
 int comparison_table_add(struct comparison_table *t, const char *group, const char *name, struct comparison_row row)
 {
@@ -62,6 +68,59 @@ int comparison_table_judge(struct comparison_table *t)
     return err;
 }
 
+/* Ratios of blocks, by the variant of the program that the block took. */
+static int look_at_placement(const struct compare_run *run, struct comparison_row *row)
+{
+    struct comparison_placement *p = &row->placement;
+    double *ratios = malloc((3 * row->na + 1) * sizeof(ratios[0]));
+    unsigned *variant = calloc(row->na + 1, sizeof(variant[0]));
+    struct lab_test test = {0, 1};
+    int err = ratios == NULL || variant == NULL ? -ENOMEM : 0;
+
+    for (size_t i = 0; i < run->n_samples && err == 0; i++) {
+        if (run->samples[i].block < run->n_blocks && run->samples[i].side < run->config->n_sides)
+            variant[run->samples[i].block] = run->samples[i].variant;
+    }
+    for (size_t i = 0; i < row->na && err == 0; i++)
+        ratios[i] = row->a[i] == 0 ? 1 : row->b[i] / row->a[i];
+    p->n = (unsigned)run->config->n_variants;
+    for (unsigned v = 0; v < p->n && err == 0; v++) {
+        size_t n = 0;
+        for (size_t i = 0; i < row->na; i++) {
+            if (variant[i] == v) {
+                ratios[row->na + n] = row->a[i];
+                ratios[2 * row->na + n++] = row->b[i];
+            }
+        }
+        const double a = lab_median(ratios + row->na, n);
+        p->ratio[v] = n == 0 || a == 0 ? 1 : lab_median(ratios + 2 * row->na, n) / a;
+        if (n < LEAST_BLOCKS) /* too few to tell a place from noise */
+            p->n = 0;
+    }
+    if (err == 0 && p->n > 0)
+        err = lab_kruskal_wallis(ratios, variant, row->na, p->n, &test);
+    p->p = test.p;
+    free(ratios);
+    free(variant);
+    return err;
+}
+
+void comparison_row_placement(const struct comparison_row *row, char *text, size_t room)
+{
+    const struct comparison_placement *p = &row->placement;
+    double least = INFINITY;
+    double most = -INFINITY;
+
+    text[0] = '\0';
+    for (unsigned v = 0; v < p->n; v++) {
+        least = fmin(least, p->ratio[v]);
+        most = fmax(most, p->ratio[v]);
+    }
+    if (p->n > 0 && p->p < PLACEMENT_ALPHA && most - least >= LEAST_PLACEMENT)
+        snprintf(text, room, "placement: the difference is %+.2g to %+.2g %% in %u places of the same code",
+                 100 * (least - 1), 100 * (most - 1), p->n);
+}
+
 static double *series(const struct compare_run *run, size_t side, size_t metric)
 {
     double *values = malloc((run->n_blocks + 1) * sizeof(values[0]));
@@ -97,7 +156,10 @@ int comparison_table_of_run(struct comparison_table *t, const struct compare_run
                 free(row.control);
                 return -ENOMEM;
             }
-            err = comparison_table_add(t, c->n_sides > 2 ? c->sides[side].label : "", c->metrics[m].name, row);
+            if (c->n_variants > 1)
+                err = look_at_placement(run, &row);
+            if (err == 0)
+                err = comparison_table_add(t, c->n_sides > 2 ? c->sides[side].label : "", c->metrics[m].name, row);
         }
     }
     return err != 0 ? err : comparison_table_judge(t);

@@ -20,6 +20,11 @@ struct comparison_row {
     size_t na, nb;
     double *control; /* na values, or NULL */
     struct lab_comparison comparison;
+    struct comparison_placement {
+        unsigned n; /* variants of the program; 0: it had one */
+        double ratio[COMPARE_MOST_VARIANTS]; /* of the medians, in blocks of each */
+        double p; /* of the ratio being the same in all: Kruskal and Wallis */
+    } placement;
 };
 
 struct comparison_table {
@@ -40,6 +45,9 @@ int comparison_table_of_run(struct comparison_table *t, const struct compare_run
 int comparison_table_judge(struct comparison_table *t);
 
 void comparison_table_release(struct comparison_table *t);
+
+/* Whether the difference depends on where the code lies, in words; or "". */
+void comparison_row_placement(const struct comparison_row *row, char *text, size_t room);
 
 /* Words of a verdict, with those that suit the unit. */
 void comparison_row_verdict(const struct comparison_table *t, const struct comparison_row *row, char *text,

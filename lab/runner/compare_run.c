@@ -133,6 +133,8 @@ static int measure(struct work *w, struct compare_sample *s, char *why, size_t r
     sample_release(&result);
     if (err == -1)
         snprintf(why, room, "%s: %.400s", c->sides[side].label, reason);
+    if (err == -ENOTSUP)
+        snprintf(why, room, "%s", reason);
     return err;
 }
 
@@ -426,7 +428,7 @@ static int carry_out(struct work *w, char *why, size_t room)
         run->end = COMPARE_INTERRUPTED;
         err = 0;
     }
-    return err == 0 ? 0 : -1;
+    return err == 0 ? 0 : err == -ENOTSUP ? -3 : -1;
 }
 
 int compare_run_measure(struct compare_run *run, const struct compare_config *config, char *why, size_t room)
@@ -452,7 +454,7 @@ int compare_run_measure(struct compare_run *run, const struct compare_config *co
         err = carry_out(w, why, room);
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
-    journal_close(&w->journal, err == 0 && run->end != COMPARE_INTERRUPTED);
+    journal_close(&w->journal, err == -3 || (err == 0 && run->end != COMPARE_INTERRUPTED));
     sample_site_close(&w->site);
     for (size_t i = 0; i < config->n_sides; i++)
         lab_environ_free(w->envs[i]);

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMPARE_MOST_SIDES    LAB_MAX_ALLOCATORS
+#define COMPARE_MOST_SIDES    26 /* letters */
 #define COMPARE_MOST_VARIANTS 8
 #define COMPARE_N_PILOT       5
 
@@ -75,8 +75,8 @@ struct compare_run {
     char journal_path[PATH_MAX]; /* "" for none */
 };
 
-/* 0; -1 with one line: a side failed; -2 with one line: the set-up is wrong, nothing was measured. Release in every
- * case. */
+/* 0; else one line and -1: a side failed; -2: the set-up is wrong, nothing was measured; -3: what is to be measured
+ * cannot run here. Release in every case. */
 int compare_run_measure(struct compare_run *run, const struct compare_config *config, char *why, size_t room);
 void compare_run_release(struct compare_run *run);
 

@@ -183,5 +183,5 @@ void lab_metric_format(const char *unit, double value, char *text, size_t room)
     else if (strcmp(unit, "count") == 0 || unit[0] == '\0')
         snprintf(text, room, "%.6g", value);
     else
-        snprintf(text, room, "%.4g %s", value, unit);
+        snprintf(text, room, size >= 1e4 ? "%.0f %s" : "%.4g %s", value, unit);
 }

@@ -229,7 +229,10 @@ static int judge(const char *name, int err, struct sample_result *out, char *why
         snprintf(why, room, "'%s' took too long", name);
     else if (WIFSIGNALED(r->status))
         snprintf(why, room, "'%s' ended by signal %d: %.200s", name, WTERMSIG(r->status), last_line(out->output));
-    else if (r->status != 0)
+    else if (WEXITSTATUS(r->status) == SAMPLE_CANNOT_RUN) {
+        snprintf(why, room, "%.200s", last_line(out->output));
+        return -ENOTSUP;
+    } else if (r->status != 0)
         snprintf(why, room, "'%s' ended with status %d: %.200s", name, WEXITSTATUS(r->status), last_line(out->output));
     else
         return 0;

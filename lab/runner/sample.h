@@ -37,8 +37,11 @@ void sample_site_close(struct sample_site *site);
 /* Absolute path of argv[0], as execvp() would find it. 0 or a negative errno. */
 int sample_find_program(const char *name, char path[PATH_MAX]);
 
-/* Runs @path. 0 when it ended with status 0; else -1 with one line. -EINTR when sample_interrupt() was called. Release
- * in every case. */
+/* Exit status of a program that cannot run here, for something is not installed; its last line says what. */
+#define SAMPLE_CANNOT_RUN 77
+
+/* Runs @path. 0 when it ended with status 0; else -1 with one line, -ENOTSUP with the last line of a program that
+ * cannot run here, or -EINTR when sample_interrupt() was called. Release in every case. */
 int sample_take(const struct sample_site *site, const char *path, char *const *argv, char *const *env, struct rng *rng,
                 struct sample_result *out, char *why, size_t room);
 void sample_release(struct sample_result *out);

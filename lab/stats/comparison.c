@@ -164,16 +164,23 @@ int lab_is_narrow(const double *a, size_t na, const double *b, size_t nb, const 
     return interval.high - interval.low <= rules->threshold;
 }
 
+/* Two digits, and no more than the figure has: "3.1", "25", "254". */
+static const char *percent(double part, char *text, size_t room)
+{
+    const double v = 100 * fabs(part);
+    snprintf(text, room, v >= 10 ? "%.0f" : "%.2g", v);
+    return text;
+}
+
 static void name_difference(const struct lab_comparison *c, const char *word, char *text, size_t room)
 {
-    double from = 100 * fabs(c->interval.low - 1);
-    double to = 100 * fabs(c->interval.high - 1);
-    if (from > to) {
-        const double swapped = from;
-        from = to;
-        to = swapped;
-    }
-    snprintf(text, room, "%s by %.2g %% (%.2g to %.2g %%)", word, 100 * fabs(c->ratio - 1), from, to);
+    const bool is_less = c->ratio < 1;
+    const double near = is_less ? c->interval.high : c->interval.low;
+    const double far = is_less ? c->interval.low : c->interval.high;
+    char is[16], from[16], to[16];
+
+    snprintf(text, room, "%s by %s %% (%s to %s %%)", word, percent(c->ratio - 1, is, sizeof(is)),
+             percent(near - 1, from, sizeof(from)), percent(far - 1, to, sizeof(to)));
 }
 
 void lab_verdict_words(const struct lab_comparison *c, const char *better_word, const char *worse_word,

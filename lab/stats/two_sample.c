@@ -2,7 +2,7 @@
 /* Owns the tests of significance and the effect sizes; distributions are the GNU Scientific Library's.
  *
  * Source: Fisher 1935 (randomisation), Mann and Whitney 1947, Wilcoxon 1945, Welch 1947, Holm 1979, Cliff 1993,
- * Hedges 1981.
+ * Hedges 1981, Kruskal and Wallis 1952.
  */
 #include "stats/two_sample.h"
 
@@ -235,6 +235,38 @@ int lab_swap_test(const double *a, const double *b, size_t n, uint64_t seed, str
     if (rng != NULL)
         gsl_rng_free(rng);
     return ties < 0 ? -ENOMEM : 0;
+}
+
+int lab_kruskal_wallis(const double *values, const unsigned *group, size_t n, unsigned n_groups, struct lab_test *out)
+{
+    double h = 0;
+    unsigned n_filled = 0;
+
+    *out = nothing_to_say;
+    double *ranks = malloc((n + 1) * sizeof(ranks[0]));
+    if (ranks == NULL)
+        return -ENOMEM;
+    const double ties = n == 0 ? 0 : rank_values(values, n, ranks);
+    for (unsigned g = 0; g < n_groups && ties >= 0; g++) {
+        double sum = 0;
+        double count = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += group[i] == g ? ranks[i] : 0;
+            count += group[i] == g ? 1 : 0;
+        }
+        n_filled += count > 0 ? 1 : 0;
+        h += count > 0 ? sum * sum / count : 0;
+    }
+    free(ranks);
+    if (ties < 0)
+        return -ENOMEM;
+    const double m = (double)n;
+    const double correction = n < 2 ? 0 : 1 - ties / (m * m * m - m);
+    if (n_filled < 2 || correction <= 0)
+        return 0;
+    out->statistic = (12 / (m * (m + 1)) * h - 3 * (m + 1)) / correction;
+    out->p = gsl_cdf_chisq_Q(fmax(out->statistic, 0), n_filled - 1);
+    return 0;
 }
 
 double lab_cliff_delta(const double *a, size_t na, const double *b, size_t nb)

@@ -35,6 +35,10 @@ void lab_paired_t(const double *a, const double *b, size_t n, struct lab_test *o
  * p by 20000 tosses. Statistic: ranks of @b less those of @a. */
 int lab_swap_test(const double *a, const double *b, size_t n, uint64_t seed, struct lab_test *out);
 
+/* Kruskal and Wallis: have the groups, of which group[i] < n_groups is that of values[i], one median? H, and p by the
+ * distribution of chi square: for five or more values a group. Groups without values do not count. */
+int lab_kruskal_wallis(const double *values, const unsigned *group, size_t n, unsigned n_groups, struct lab_test *out);
+
 /* Cliff's delta: how much more often a value of @b is above one of @a than below; -1 to 1. */
 double lab_cliff_delta(const double *a, size_t na, const double *b, size_t nb);
 

@@ -131,8 +131,8 @@ class Compare(unittest.TestCase):
             "verdict": r"value .* \+3\.00 % .* more by 3 %",
             "table": r"\(A\) before +\| +11 \| +100000 \|(.*\n)+.*\(B\) after(.*\n)+.*\+3\.00% .*- is good",
             "percent": r"name,before,after \(percent\)\nvalue,100000\.00,103000\.00 \(103\.00 %\)",
-            "spread": r"before +: +1e\+05 points \+-  0\.00 %\n.*\[ \+3\.00 % \]",
-            "benchstat": r"value +1e\+05 points \+- +0% +1\.03e\+05 points \+- +0% +\+3\.00%  \(p=0\.000 n=11\+11\)",
+            "spread": r"before +: +100000 points \+-  0\.00 %\n.*\[ \+3\.00 % \]",
+            "benchstat": r"value +100000 points \+- +0% +103000 points \+- +0% +\+3\.00%  \(p=0\.000 n=11\+11\)",
             "kmalloc": r"no row has both alloc and free",
             "perf": r"Performance counter stats for 'before' \(11 runs\)(.*\n)+.*<not supported> cycles",
         }
@@ -223,6 +223,8 @@ class Compare(unittest.TestCase):
                 (["--metric", "a=b", "--", "true"], "parentheses"),
                 (["--metric", "a=(", "--", "true"], "metric 'a'"),
                 (["one.json"], "two files"),
+                (["nonsense"], "unknown benchmark 'nonsense'"),
+                (["--alloc", "slub", "malloc2"], "--alloc is for slub bench"),
                 (["/nonexistent/a.json", "b.json"], "cannot read"),
                 (["--stat", "mode", "--", "true"], "--stat is"),
         ]:

@@ -5,6 +5,7 @@
  * machine slows down by 5 % over 100 blocks. Sides are measured and the run ends as `slub compare` does it: block by
  * block, until the interval is narrow or there are 100.
  */
+#include "report/comparison_table.h"
 #include "stats/comparison.h"
 
 #include <gsl/gsl_randist.h>
@@ -134,6 +135,47 @@ static void drift_and_modes_are_said(void **state)
     assert_string_equal(text, "");
 }
 
+#define N_BLOCKS 40
+
+/* A run of @n_variants variants whose difference is @plain in all but one of them. */
+static void note_placement(double plain, double in_one, char *text, size_t room)
+{
+    static struct compare_config config;
+    static struct compare_sample samples[3 * N_BLOCKS];
+    struct compare_run run = {.config = &config, .samples = samples, .n_samples = 3 * N_BLOCKS, .n_blocks = N_BLOCKS};
+    struct comparison_table t;
+
+    config.sides[0].label = "A";
+    config.sides[1].label = "B";
+    config.n_sides = 2;
+    config.n_variants = 4;
+    config.n_metrics = 1;
+    config.rules = rules;
+    for (unsigned i = 0; i < 3 * N_BLOCKS; i++) {
+        const unsigned block = i / 3;
+        const double factor = i % 3 == 1 ? (block % 4 == 2 ? in_one : plain) : 1;
+        samples[i] = (struct compare_sample){.block = block, .side = i % 3, .variant = block % 4};
+        samples[i].values[0] = factor * (100 + (double)((i * 7919) % 13) / 20);
+    }
+    assert_int_equal(comparison_table_of_run(&t, &run), 0);
+    assert_int_equal(t.n_rows, 1);
+    comparison_row_placement(&t.rows[0], text, room);
+    comparison_table_release(&t);
+}
+
+static void placement_is_said(void **state)
+{
+    char text[160];
+    (void)state;
+    note_placement(1, 1.04, text, sizeof(text));
+    assert_non_null(strstr(text, "placement: the difference is "));
+    assert_non_null(strstr(text, "% in 4 places of the same code"));
+    note_placement(1.04, 1.04, text, sizeof(text));
+    assert_string_equal(text, "");
+    note_placement(1, 1, text, sizeof(text));
+    assert_string_equal(text, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_control_that_differs_is_not_trusted),
         cmocka_unit_test(words_say_what_was_found),
         cmocka_unit_test(drift_and_modes_are_said),
+        cmocka_unit_test(placement_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

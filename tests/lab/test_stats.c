@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of the lab's statistics, against figures of other programs.
  *
- * Source of the figures: scipy 1.10.1 (scipy.stats: mannwhitneyu, ttest_ind, ttest_rel, wilcoxon, theilslopes,
+ * Source of the figures: scipy 1.10.1 (scipy.stats: mannwhitneyu, kruskal, ttest_ind, ttest_rel, wilcoxon, theilslopes,
  * median_abs_deviation, bootstrap) and R 4.2.2 (p.adjust, and dip of the package diptest 0.76), or written beside them.
  */
 #include "stats/bootstrap.h"
@@ -121,6 +121,19 @@ static void pairs_are_swapped(void **state)
     check(t.p, 2 / 128.0, 0.2);
     lab_paired_t(low, far, 7, &t);
     assert_true(t.p > 0.2);
+}
+
+static void groups_are_compared(void **state)
+{
+    const double values[] = {1, 2, 3, 4, 5, 3, 4, 5, 6, 9, 10, 11, 12, 2, 14};
+    const unsigned group[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3}; /* nothing in 2 */
+    struct lab_test t;
+    (void)state;
+    assert_int_equal(lab_kruskal_wallis(values, group, N(values), 4, &t), 0);
+    check(t.statistic, 5.655395683453246, 1e-9);
+    check(t.p, 0.05914886710090996, 1e-9);
+    assert_int_equal(lab_kruskal_wallis(values, group, 5, 4, &t), 0);
+    check(t.p, 1, 0);
 }
 
 static void a_table_is_corrected(void **state)
@@ -247,6 +260,7 @@ int main(void)
         cmocka_unit_test(means_of_two_sides_are_compared),
         cmocka_unit_test(signed_ranks_of_pairs_are_compared),
         cmocka_unit_test(pairs_are_swapped),
+        cmocka_unit_test(groups_are_compared),
         cmocka_unit_test(a_table_is_corrected),
         cmocka_unit_test(ratios_have_an_interval),
         cmocka_unit_test(runs_are_planned),
