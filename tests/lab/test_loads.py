@@ -109,7 +109,7 @@ class Loads(unittest.TestCase):
                     by_block.setdefault(s["block"], set()).add(s["variant"])
             self.assertTrue(all(len(variants) == 1 for variants in by_block.values()))
             self.assertEqual({(r["group"], r["name"]) for r in stored["summary"]},
-                             {(side, metric) for side in ("slub", "slub#2") for metric in ("rate", "rss")})
+                             {(side, metric) for side in ("slub", "slub#2") for metric in ("rate", "cost", "rss")})
             self.assertIn("malloc2, slub#2", run(SLUB, "compare", str(file), str(file)))
 
 
