@@ -10,6 +10,7 @@
 #include "report/comparison_json.h"
 #include "report/comparison_styles.h"
 #include "report/stored.h"
+#include "workloads/ticks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,17 +19,27 @@
 
 static struct compare_args args;
 
-/* What is known before the first block: on the way to the reader before any figure of a difference is. */
-static void announce(const void *of)
+/* The runs of one command: one, or one of each workload. */
+static struct {
+    struct compare_config configs[COMPARE_MOST_LOADS];
+    struct compare_run runs[COMPARE_MOST_LOADS]; /* of those that could be run, without gaps */
+    size_t n;
+    json_t *skipped;
+} suite;
+
+static bool is_suite(void)
 {
-    const struct compare_run *run = of;
+    return args.n_loads > 1;
+}
+
+static void print_head(const struct compare_run *run)
+{
     const struct compare_config *c = run->config;
     const struct lab_machine *m = &run->machine;
 
-    if (args.is_quiet)
-        return;
-    printf("comparison of %s: %s, %u CPUs%s, %s, %s, THP %s, governor %s\n", c->benchmark, m->cpu_model, m->n_cpus,
-           m->is_guest ? " (guest)" : "", m->kernel, m->libc, m->thp[0] != '\0' ? m->thp : "unknown",
+    printf("comparison of %s: %s, %u CPUs%s, %s, %s, THP %s, governor %s\n",
+           is_suite() ? "several workloads" : c->benchmark, m->cpu_model, m->n_cpus, m->is_guest ? " (guest)" : "",
+           m->kernel, m->libc, m->thp[0] != '\0' ? m->thp : "unknown",
            m->governor[0] != '\0' ? m->governor : "unknown");
     for (size_t i = 0; i < c->n_sides; i++) {
         const struct lab_allocator *a = c->sides[i].allocator;
@@ -38,20 +49,31 @@ static void announce(const void *of)
                    a->options != NULL ? a->options : "");
         printf("\n");
     }
+}
+
+/* What is known before the first block: on the way to the reader before any figure of a difference is. */
+static void announce(const void *of)
+{
+    const struct compare_run *run = of;
+    const struct compare_config *c = run->config;
+
+    if (args.is_machine_read)
+        return;
+    if (suite.n == 0)
+        print_head(run);
     if (run->n_strangers > 0)
         printf("note: %u of %u processes have another malloc, as %s\n", run->n_strangers, run->n_processes,
                run->stranger);
-    printf("plan: noise of %s %.2g %% in %d runs of A; %llu runs will show differences of %.2g %% or more, at %.2g %% "
-           "error\n",
-           c->metrics[0].name, 100 * run->pilot_noise, COMPARE_N_PILOT, (unsigned long long)c->most_runs,
-           100 * run->detectable, 100 * c->rules.alpha);
+    printf("plan%s%s: noise of %s %.2g %% in %d runs of A; %llu runs will show differences of %.2g %% or more, at "
+           "%.2g %% error\n",
+           is_suite() ? ", " : "", is_suite() ? c->benchmark : "", c->metrics[0].name, 100 * run->pilot_noise,
+           COMPARE_N_PILOT, (unsigned long long)c->most_runs, 100 * run->detectable, 100 * c->rules.alpha);
     if (run->n_resumed > 0)
         printf("resumed: %zu samples were already in %s\n", run->n_resumed, run->journal_path);
-    printf("\n");
     (void)fflush(stdout);
 }
 
-static void print_end(const struct compare_run *run, const struct comparison_table *t, FILE *out)
+static void print_end(const struct compare_run *run, const struct comparison_row *rows)
 {
     static const char *const ends[] = {
         [COMPARE_NARROW] = "the interval is narrow enough",
@@ -60,29 +82,45 @@ static void print_end(const struct compare_run *run, const struct comparison_tab
         [COMPARE_INTERRUPTED] = "interrupted; the same command goes on from here",
     };
 
-    fprintf(out, "\n%zu runs of each side, in blocks of random order: %s. Control, A against A:", run->n_blocks,
-            ends[run->end]);
-    for (size_t i = 0; i < run->config->n_metrics && i < t->n_rows; i++)
-        fprintf(out, "%s %s %+.2f %% (p %.2g)", i == 0 ? "" : ",", t->rows[i].name,
-                100 * (t->rows[i].comparison.control_ratio - 1), t->rows[i].comparison.control_test.p);
-    fprintf(out, ".\n");
+    printf("%s%s%zu runs of each side, in blocks of random order: %s. Control, A against A:",
+           is_suite() ? run->config->benchmark : "", is_suite() ? ": " : "", run->n_blocks, ends[run->end]);
+    for (size_t i = 0; i < run->config->n_metrics; i++)
+        printf("%s %s %+.2f %% (p %.2g)", i == 0 ? "" : ",", rows[i].name,
+               100 * (rows[i].comparison.control_ratio - 1), rows[i].comparison.control_test.p);
+    printf(".\n");
 }
 
-static int show(const struct compare_run *run, char **argv, FILE *json)
+static int print_table(const struct comparison_table *t)
+{
+    const struct comparison_row *rows = t->rows;
+
+    if (!args.is_machine_read)
+        printf("\n");
+    args.style->print(t, args.stat, stdout);
+    if (!args.is_machine_read)
+        printf("\n");
+    for (size_t i = 0; i < suite.n && !args.is_machine_read; i++) {
+        print_end(&suite.runs[i], rows);
+        rows += suite.configs[i].n_metrics * (suite.configs[i].n_sides - 1);
+    }
+    return cli_flush(args.command);
+}
+
+static int show(char **argv, FILE *json)
 {
     struct comparison_table table = {0};
     int status = CLI_DONE;
+    int err = 0;
 
-    if (comparison_table_of_run(&table, run) != 0)
+    for (size_t i = 0; i < suite.n && err == 0; i++)
+        err = comparison_table_add_run(&table, &suite.runs[i], is_suite());
+    if (err != 0 || comparison_table_judge(&table) != 0)
         status = cli_failed(args.command, "out of memory");
-    if (status == CLI_DONE && !args.is_quiet) {
-        args.style->print(&table, args.stat, stdout);
-        if (!args.is_machine_read)
-            print_end(run, &table, stdout);
-        status = cli_flush(args.command);
-    }
+    if (status == CLI_DONE && !args.is_quiet)
+        status = print_table(&table);
     if (status == CLI_DONE && json != NULL) {
-        const int err = comparison_json_write(run, &table, argv, strcmp(args.command, "bench") == 0, json);
+        err = comparison_json_write(suite.runs, suite.n, &table, json_incref(suite.skipped), argv,
+                                    strcmp(args.command, "bench") == 0, json);
         if (err != 0)
             status = cli_failed(args.command, "cannot write '%s': %s", args.json_file, strerror(-err));
     }
@@ -100,10 +138,66 @@ static int find_owner(pid_t pid, char *owner, size_t owner_room, char *why, size
     return 0;
 }
 
+/* Measures what is next in the suite, in its share of the time that is left. A workload that fails or cannot run here
+ * does not take the others with it. */
+static int measure_next(size_t i, uint64_t started_ns)
+{
+    struct compare_config *config = &suite.configs[suite.n];
+    struct compare_run *run = &suite.runs[suite.n];
+    const uint64_t n_left = args.n_loads > 1 ? args.n_loads - i : 1;
+    const uint64_t gone_s = (ticks_now_ns() - started_ns) / 1000000000u;
+    char why[1024];
+
+    *config = args.config;
+    config->budget_s = gone_s < config->budget_s ? (config->budget_s - gone_s) / n_left : 0;
+    config->announce = announce;
+    config->find_owner = find_owner;
+    int status = compare_args_use(&args, i, config);
+    if (status != CLI_DONE)
+        return status;
+    const int err = compare_run_measure(run, config, why, sizeof(why));
+    if (err == 0) {
+        suite.n++;
+        return run->end == COMPARE_INTERRUPTED
+                   ? cli_failed(args.command, "interrupted; the samples are in '%s'", run->journal_path)
+                   : CLI_DONE;
+    }
+    compare_run_release(run);
+    if (err != -3)
+        return err == -2 ? cli_usage(args.command, "%s", why) : cli_failed(args.command, "%s", why);
+    fprintf(args.is_quiet ? stderr : stdout, "%s skipped: %s\n", config->benchmark, why);
+    json_array_append_new(suite.skipped, json_pack("{s:s,s:s}", "of", config->benchmark, "why", why));
+    return CLI_DONE;
+}
+
+static int measure_all(char **argv, FILE *json)
+{
+    const size_t n = args.n_loads > 1 ? args.n_loads : 1;
+    const uint64_t started_ns = ticks_now_ns();
+    int status = CLI_DONE;
+
+    suite.skipped = json_array();
+    for (size_t i = 0; i < n && !sample_is_interrupted(); i++) {
+        const int next = measure_next(i, started_ns);
+        status = next > status ? next : status;
+        if (next == CLI_USAGE)
+            break;
+    }
+    if (suite.n > 0 && status != CLI_USAGE) {
+        const int shown = show(argv, json);
+        status = shown > status ? shown : status;
+    } else if (status == CLI_DONE) {
+        status = cli_flush(args.command);
+    }
+    for (size_t i = 0; i < suite.n; i++)
+        compare_run_release(&suite.runs[i]);
+    json_decref(suite.skipped);
+    return status;
+}
+
 /* The file is opened before anything is measured: a run is too long to lose at its end. */
 static int measure(char **argv)
 {
-    struct compare_run run;
     char why[1024];
     FILE *json = NULL;
 
@@ -113,18 +207,7 @@ static int measure(char **argv)
         json = strcmp(args.json_file, "-") == 0 ? stdout : fopen(args.json_file, "we");
     if (args.json_file != NULL && json == NULL)
         return cli_usage(args.command, "cannot write '%s': %s", args.json_file, strerror(errno));
-    args.config.announce = args.is_machine_read ? NULL : announce;
-    args.config.find_owner = find_owner;
-    const int err = compare_run_measure(&run, &args.config, why, sizeof(why));
-    if (err == -3)
-        printf("%s skipped: %s\n", args.config.benchmark, why);
-    int status = err == -3  ? cli_flush(args.command)
-                 : err == -2 ? cli_usage(args.command, "%s", why)
-                 : err != 0 ? cli_failed(args.command, "%s", why)
-                            : show(&run, argv, json);
-    if (status == CLI_DONE && run.end == COMPARE_INTERRUPTED)
-        status = cli_failed(args.command, "interrupted; the samples are in '%s'", run.journal_path);
-    compare_run_release(&run);
+    int status = measure_all(argv, json);
     if (json != NULL && json != stdout && fclose(json) != 0 && status == CLI_DONE)
         status = cli_failed(args.command, "cannot write '%s': %s", args.json_file, strerror(errno));
     return status;
@@ -139,7 +222,7 @@ static int compare_stored(void)
 {
     struct stored before = {0}, after = {0};
     struct comparison_table table = {
-        .a_label = "before", .b_label = "after", .rules = args.config.rules};
+        .a_label = "before", .rules = args.config.rules};
     char why[1024];
     int status = CLI_DONE;
 

@@ -59,7 +59,8 @@ struct typed {
 static void print_sides_help(const struct lab_load *load)
 {
     if (load == NULL) {
-        printf("usage: slub compare [--a A] [--b B] [OPTION]... {NAME [OPTION]... | -- PROGRAM [ARGUMENT]...}\n"
+        printf("usage: slub compare [--a A] [--b B] [OPTION]... {NAME [OPTION]... | NAME,NAME... | all}\n"
+               "       slub compare [--a A] [--b B] [OPTION]... -- PROGRAM [ARGUMENT]...\n"
                "       slub compare --a-cmd COMMAND --b-cmd COMMAND [OPTION]...\n"
                "       slub compare [--style STYLE] OLD.json NEW.json\n\n"
                "Whether two allocators under a workload (NAME, see slub bench --list) or a program, two commands,\n"
@@ -93,7 +94,7 @@ int compare_args_print_help(const struct lab_load *load)
            "                     Default time, cpu, rss, or those of the workload\n"
            "  --runs N           at most so many of each side, default %d\n"
            "  --fixed            exactly so many\n"
-           "  --time SECONDS     begin no block later than this, default %d\n"
+           "  --time SECONDS     begin no block later than this, default %d; several workloads share it\n"
            "  --threshold PCT    smallest difference of interest, default 2\n"
            "  --error PCT        probability to call equal sides different, over the table; default 1\n"
            "  --cpus LIST        run on these CPUs\n"
@@ -245,17 +246,52 @@ static int add_allocator(struct compare_args *a, const char *spec, const struct 
     return CLI_DONE;
 }
 
+/* "all", a name, or several with commas. */
+static int take_loads(struct compare_args *a, const char *names)
+{
+    char name[64];
+
+    if (strcmp(names, "all") == 0) {
+        for (size_t i = 0; i < n_lab_loads; i++)
+            a->loads[a->n_loads++] = &lab_loads[i];
+        return CLI_DONE;
+    }
+    for (;;) {
+        const size_t n = strcspn(names, ",");
+        snprintf(name, sizeof(name), "%.*s", (int)n, names);
+        const struct lab_load *load = lab_load_find(name);
+        if (load == NULL || a->n_loads == COMPARE_MOST_LOADS)
+            return cli_usage(command, "unknown benchmark '%s'; see slub bench --list, or put -- before a program",
+                             name);
+        a->loads[a->n_loads++] = load;
+        if (names[n] == '\0')
+            return CLI_DONE;
+        names += n + 1;
+    }
+}
+
 /* The words of a workload begin with its program. */
-static int settle_load(struct compare_args *a, char **words)
+static int settle_loads(struct compare_args *a, char **words)
 {
     size_t n = 0;
-    char why[512];
 
+    if (a->n_loads > 1 && words[1] != NULL)
+        return cli_usage(command, "'%s': options of a workload need one workload, not a list", words[1]);
     a->words[n++] = (char *)"slub-bench-load";
     while (*words != NULL && n + 1 < COMPARE_MOST_WORDS)
         a->words[n++] = *words++;
-    a->config.benchmark = a->load->name;
-    return lab_load_prepare(a->load, &a->config, why, sizeof(why)) == 0 ? CLI_DONE : cli_usage(command, "%s", why);
+    return CLI_DONE;
+}
+
+int compare_args_use(struct compare_args *a, size_t i, struct compare_config *config)
+{
+    char why[512];
+
+    if (a->n_loads == 0)
+        return CLI_DONE;
+    config->benchmark = a->loads[i]->name;
+    a->words[1] = (char *)a->loads[i]->name;
+    return lab_load_prepare(a->loads[i], config, why, sizeof(why)) == 0 ? CLI_DONE : cli_usage(command, "%s", why);
 }
 
 static int add_side(struct compare_args *a, const char *spec, char *const *argv)
@@ -289,8 +325,8 @@ static int settle_sides(struct compare_args *a, struct typed *t, char **words)
     struct compare_config *c = &a->config;
     int status = CLI_DONE;
 
-    if (a->load != NULL) {
-        status = settle_load(a, words);
+    if (a->n_loads > 0) {
+        status = settle_loads(a, words);
         words = a->words;
     } else {
         c->benchmark = words[0];
@@ -333,7 +369,7 @@ static int settle_style(struct compare_args *a, const struct typed *t)
     a->is_machine_read = a->is_quiet || strcmp(name, "csv") == 0;
     if (!t->has_stat)
         a->stat = LAB_STAT_MEDIAN;
-    for (size_t i = 0; !t->has_metric && (a->load == NULL || is_perf) && i < n; i++) {
+    for (size_t i = 0; !t->has_metric && (a->n_loads == 0 || is_perf) && i < n; i++) {
         if (lab_metric_parse(&c->metrics[i], chosen[i], why, sizeof(why)) != 0)
             return cli_usage(command, "%s", why);
         c->n_metrics++;
@@ -351,13 +387,12 @@ static int settle(struct compare_args *a, struct typed *t, char **words)
 {
     const bool are_commands = t->commands[0] != NULL || t->commands[1] != NULL;
 
-    if (a->load == NULL && words[0] != NULL && !t->after_dashes && a->files[0] == NULL) {
-        a->load = lab_load_find(words[0]);
-        if (a->load == NULL)
-            return cli_usage(command, "unknown benchmark '%s'; see slub bench --list, or put -- before a program",
-                             words[0]);
-    }
-    const int status = settle_style(a, t);
+    int status = CLI_DONE;
+
+    if (a->n_loads == 0 && words[0] != NULL && !t->after_dashes && a->files[0] == NULL)
+        status = take_loads(a, words[0]);
+    if (status == CLI_DONE)
+        status = settle_style(a, t);
     if (status != CLI_DONE)
         return status;
     if (a->files[0] != NULL) {
@@ -389,7 +424,7 @@ static int take_words(struct compare_args *a, struct typed *t, const struct opti
             continue;
         }
         t->after_dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
-        if (optind == argc || t->after_dashes || a->load != NULL || !is_stored(argv[optind]) || a->files[1] != NULL)
+        if (optind == argc || t->after_dashes || a->n_loads > 0 || !is_stored(argv[optind]) || a->files[1] != NULL)
             break;
         a->files[a->files[0] != NULL ? 1 : 0] = argv[optind++];
     }
@@ -424,7 +459,8 @@ int compare_args_parse(struct compare_args *a, const struct lab_load *load, int 
     struct typed typed = {0};
 
     memset(a, 0, sizeof(*a));
-    a->load = load;
+    if (load != NULL)
+        a->loads[a->n_loads++] = load;
     a->command = command = load != NULL ? "bench" : "compare";
     a->config.most_runs = DEFAULT_RUNS;
     a->config.budget_s = DEFAULT_BUDGET_S;

@@ -67,9 +67,8 @@ static json_t *config_of(const struct compare_run *run)
         parts_number(run->n_processes), "other_malloc", parts_number(run->n_strangers));
 }
 
-static json_t *sample(const void *of, size_t i)
+static json_t *sample(const struct compare_run *run, size_t i)
 {
-    const struct compare_run *run = of;
     const struct compare_config *c = run->config;
     const struct compare_sample *s = &run->samples[i];
     const struct start_report *r = &s->report;
@@ -78,7 +77,8 @@ static json_t *sample(const void *of, size_t i)
     for (size_t m = 0; m < c->n_metrics; m++)
         json_object_set_new(values, c->metrics[m].name, real(s->values[m]));
     return json_pack(
-        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "block", parts_number(s->block), "side",
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "of", parts_any_text(c->benchmark),
+        "block", parts_number(s->block), "side",
         s->side < c->n_sides    ? parts_any_text(c->sides[s->side].label)
         : s->side == c->n_sides ? json_string("(control)")
                                 : json_string("(pilot)"),
@@ -111,8 +111,9 @@ json_t *comparison_json_row(const struct comparison_table *t, const struct compa
     comparison_row_verdict(t, row, words, sizeof(words));
     lab_comparison_warnings(c, warnings, sizeof(warnings));
     json_t *o = json_pack(
-        "{s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s,s:o}", "group",
-        parts_any_text(row->group), "name", parts_any_text(row->name), "unit", parts_any_text(row->unit), "better",
+        "{s:o,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s,s:o}", "group",
+        parts_any_text(row->group), "side", parts_any_text(row->side), "name", parts_any_text(row->name), "unit",
+        parts_any_text(row->unit), "better",
         row->better == LAB_LESS_IS_BETTER ? "less" : "more", "a", summary_of(&c->a), "b", summary_of(&c->b), "a_shape",
         shape_of(&c->drift_a, &c->modes_a), "b_shape", shape_of(&c->drift_b, &c->modes_b), "ratio", real(c->ratio),
         "low", real(c->interval.low), "high", real(c->interval.high), "p", real(c->test.p), "p_corrected",
@@ -134,14 +135,18 @@ json_t *comparison_json_row(const struct comparison_table *t, const struct compa
 }
 
 struct written {
-    const struct compare_run *run;
+    const struct compare_run *runs;
+    size_t n_runs;
     const struct comparison_table *table;
 };
 
 static json_t *result(const void *of, size_t i)
 {
     const struct written *w = of;
-    return sample(w->run, i);
+    size_t k = 0;
+    while (i >= w->runs[k].n_samples)
+        i -= w->runs[k++].n_samples;
+    return sample(&w->runs[k], i);
 }
 
 static int write_rows(const void *of, FILE *out)
@@ -153,20 +158,27 @@ static int write_rows(const void *of, FILE *out)
     return err;
 }
 
-int comparison_json_write(const struct compare_run *run, const struct comparison_table *t, char *const *argv,
-                          bool is_bench, FILE *out)
+int comparison_json_write(const struct compare_run *runs, size_t n_runs, const struct comparison_table *t,
+                          json_t *skipped, char *const *argv, bool is_bench, FILE *out)
 {
-    const struct written w = {run, t};
+    const struct written w = {runs, n_runs, t};
+    json_t *configs = json_array();
+    size_t n_samples = 0;
+
+    for (size_t i = 0; i < n_runs; i++) {
+        json_array_append_new(configs, config_of(&runs[i]));
+        n_samples += runs[i].n_samples;
+    }
     const struct parts_run parts = {
         .benchmark = "compare",
         .is_whole_command = !is_bench,
-        .started_unix_s = run->started_unix_s,
-        .machine = &run->machine,
-        .tick_ns = run->tick_ns,
-        .lab = &run->config->lab,
-        .config = config_of(run),
-        .skipped = json_array(),
-        .n_results = run->n_samples,
+        .started_unix_s = runs[0].started_unix_s,
+        .machine = &runs[0].machine,
+        .tick_ns = runs[0].tick_ns,
+        .lab = &runs[0].config->lab,
+        .config = json_pack("{s:o}", "runs", configs),
+        .skipped = skipped,
+        .n_results = n_samples,
         .result = result,
         .write_summaries = write_rows,
         .run = &w,

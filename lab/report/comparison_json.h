@@ -9,9 +9,10 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* @argv: the words after "slub", or with @is_bench after "slub bench". 0 or negative errno. */
-int comparison_json_write(const struct compare_run *run, const struct comparison_table *t, char *const *argv,
-                          bool is_bench, FILE *out);
+/* All runs that @t has rows of. @argv: the words after "slub", or with @is_bench after "slub bench". @skipped: array,
+ * taken over. 0 or negative errno. */
+int comparison_json_write(const struct compare_run *runs, size_t n_runs, const struct comparison_table *t,
+                          json_t *skipped, char *const *argv, bool is_bench, FILE *out);
 
 /* One row, as in "summary". */
 json_t *comparison_json_row(const struct comparison_table *t, const struct comparison_row *row);

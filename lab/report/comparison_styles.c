@@ -19,12 +19,6 @@ static bool begins_group(const struct comparison_table *t, size_t i)
     return i == 0 || strcmp(t->rows[i].group, t->rows[i - 1].group) != 0;
 }
 
-/* With several sides against the first, the group names the side. */
-static const char *row_label(const struct comparison_table *t, const struct comparison_row *r)
-{
-    return t->b_label != NULL ? t->b_label : r->group;
-}
-
 static int name_width(const struct comparison_table *t, int least)
 {
     int width = least;
@@ -47,7 +41,7 @@ static void print_verdicts(const struct comparison_table *t, enum lab_stat stat,
         const struct lab_comparison *c = &r->comparison;
         if (begins_group(t, i))
             fprintf(out, "%s%s%s%-*s %15.15s %15.15s %9s %22s %8s  %s\n", i == 0 ? "" : "\n", r->group,
-                    r->group[0] != '\0' ? "\n" : "", width, lab_stat_name(stat), t->a_label, row_label(t, r),
+                    r->group[0] != '\0' ? "\n" : "", width, lab_stat_name(stat), t->a_label, r->side,
                     "change", "interval", "p", "verdict");
         lab_metric_format(r->unit, lab_summary_value(&c->a, stat), a, sizeof(a));
         lab_metric_format(r->unit, lab_summary_value(&c->b, stat), b, sizeof(b));
@@ -116,7 +110,7 @@ static void print_group_table(const struct comparison_table *t, enum lab_stat st
         fprintf(out, "| %-*.*s | %7s | %14s | %14s | %14s | %14s | %12s | %15s |\n", width, width, name, "", "", "", "",
                 "", "", "");
         print_side("A", t->a_label, &r->comparison.a, width, out);
-        print_side("B", row_label(t, r), &r->comparison.b, width, out);
+        print_side("B", r->side, &r->comparison.b, width, out);
         print_change(r, width, out);
     }
     print_line(width, out);
@@ -166,7 +160,7 @@ static void print_kmalloc(const struct comparison_table *t, enum lab_stat stat, 
             continue;
         if (group == NULL || strcmp(group, r->group) != 0)
             fprintf(out, "%s%s\n%-8s %19s %19s   %s\n", n == 0 ? "" : "\n", r->group, "size", t->a_label,
-                    row_label(t, r), r->unit);
+                    r->side, r->unit);
         group = r->group;
         fprintf(out, "%-8zu %9.0f/%-9.0f %9.0f/%-9.0f   kmalloc/kfree\n", r->size_bytes,
                 lab_summary_value(&r->comparison.a, stat), lab_summary_value(&f->comparison.a, stat),
@@ -194,7 +188,7 @@ static void print_spread(const struct comparison_table *t, enum lab_stat stat, F
         fprintf(out, "%s%s%s%s\n", i == 0 ? "" : "\n", r->group, r->group[0] != '\0' ? " " : "", r->name);
         print_spread_of(t->a_label, r->unit, &r->comparison.a, out);
         fputc('\n', out);
-        print_spread_of(row_label(t, r), r->unit, &r->comparison.b, out);
+        print_spread_of(r->side, r->unit, &r->comparison.b, out);
         fprintf(out, "  [ %+.2f %% ]\n", change_percent(r->comparison.a.mean, r->comparison.b.mean));
     }
 }
@@ -224,7 +218,7 @@ static void print_perf_side(const struct comparison_table *t, size_t from, bool 
     const struct lab_summary *first = of_b ? &t->rows[from].comparison.b : &t->rows[from].comparison.a;
 
     fprintf(out, " Performance counter stats for '%s' (%zu runs):\n\n",
-            of_b ? row_label(t, &t->rows[from]) : t->a_label, first->n);
+            of_b ? t->rows[from].side : t->a_label, first->n);
     if (cpu != NULL && time != NULL)
         fprintf(out, "%20.6f task-clock                #  %8.3f CPUs utilized            ( +- %5.2f%% )\n",
                 cpu->mean / 1e6, time->mean > 0 ? cpu->mean / time->mean : 0, lab_summary_spread_percent(cpu) / 2);
@@ -273,7 +267,7 @@ static void print_benchstat(const struct comparison_table *t, enum lab_stat stat
         const struct lab_comparison *c = &r->comparison;
         if (begins_group(t, i))
             fprintf(out, "%s%s%s%-*s  %23s  %23s  %s\n", i == 0 ? "" : "\n", r->group, r->group[0] != '\0' ? "\n" : "",
-                    width, "name", t->a_label, row_label(t, r), "delta");
+                    width, "name", t->a_label, r->side, "delta");
         lab_metric_format(r->unit, c->a.median, a, sizeof(a));
         lab_metric_format(r->unit, c->b.median, b, sizeof(b));
         snprintf(delta, sizeof(delta), "%+.2f%%", change_percent(c->a.median, c->b.median));

@@ -12,7 +12,8 @@
 #define PLACEMENT_ALPHA 0.01
 #define LEAST_PLACEMENT 0.01 /* part of the value: less is true, and does not matter */
 
-int comparison_table_add(struct comparison_table *t, const char *group, const char *name, struct comparison_row row)
+int comparison_table_add(struct comparison_table *t, const char *group, const char *name, const char *side,
+                         struct comparison_row row)
 {
     struct comparison_row *more = realloc(t->rows, (t->n_rows + 1) * sizeof(*more));
 
@@ -20,9 +21,11 @@ int comparison_table_add(struct comparison_table *t, const char *group, const ch
         t->rows = more;
     row.name = strdup(name);
     row.group = strdup(group);
-    if (more == NULL || row.name == NULL || row.group == NULL) {
+    row.side = strdup(side);
+    if (more == NULL || row.name == NULL || row.group == NULL || row.side == NULL) {
         free(row.name);
         free(row.group);
+        free(row.side);
         free(row.a);
         free(row.b);
         free(row.control);
@@ -38,6 +41,7 @@ void comparison_table_release(struct comparison_table *t)
         struct comparison_row *r = &t->rows[i];
         free(r->name);
         free(r->group);
+        free(r->side);
         free(r->a);
         free(r->b);
         free(r->control);
@@ -129,17 +133,18 @@ static double *series(const struct compare_run *run, size_t side, size_t metric)
     return values;
 }
 
-int comparison_table_of_run(struct comparison_table *t, const struct compare_run *run)
+int comparison_table_add_run(struct comparison_table *t, const struct compare_run *run, bool is_one_of_several)
 {
     const struct compare_config *c = run->config;
+    const bool has_sides = c->n_sides > 2;
+    char group[256];
     int err = 0;
 
-    *t = (struct comparison_table){
-        .a_label = c->sides[0].label,
-        .b_label = c->n_sides > 2 ? NULL : c->sides[1].label,
-        .rules = c->rules,
-    };
+    t->a_label = c->sides[0].label;
+    t->rules = c->rules;
     for (size_t side = 1; side < c->n_sides; side++) {
+        snprintf(group, sizeof(group), "%s%s%s", is_one_of_several ? c->benchmark : "",
+                 is_one_of_several && has_sides ? ", " : "", has_sides ? c->sides[side].label : "");
         for (size_t m = 0; m < c->n_metrics && err == 0; m++) {
             struct comparison_row row = {
                 .better = c->metrics[m].better,
@@ -159,10 +164,10 @@ int comparison_table_of_run(struct comparison_table *t, const struct compare_run
             if (c->n_variants > 1)
                 err = look_at_placement(run, &row);
             if (err == 0)
-                err = comparison_table_add(t, c->n_sides > 2 ? c->sides[side].label : "", c->metrics[m].name, row);
+                err = comparison_table_add(t, group, c->metrics[m].name, c->sides[side].label, row);
         }
     }
-    return err != 0 ? err : comparison_table_judge(t);
+    return err;
 }
 
 void comparison_row_verdict(const struct comparison_table *t, const struct comparison_row *row, char *text,

@@ -11,7 +11,8 @@
 
 struct comparison_row {
     char *name; /* "time", "batch 64 alloc" */
-    char *group; /* what rows of one table share: "slab_test batch", "jemalloc"; may be "" */
+    char *group; /* what rows of one table share: "slab_test batch", "hackbench"; may be "" */
+    char *side;  /* label of B: "after", "slub" */
     char unit[16];
     enum lab_better better;
     size_t size_bytes; /* of the objects, where the series is about one size; else 0 */
@@ -28,18 +29,19 @@ struct comparison_row {
 };
 
 struct comparison_table {
-    const char *a_label; /* "before", name of a side */
-    const char *b_label; /* NULL: several sides are compared with the first, and a row's group is its side */
+    const char *a_label; /* "before", "system" */
     struct lab_rules rules;
     struct comparison_row *rows;
     size_t n_rows;
 };
 
 /* Strings are copied, the series taken over. 0 or -ENOMEM. */
-int comparison_table_add(struct comparison_table *t, const char *group, const char *name, struct comparison_row row);
+int comparison_table_add(struct comparison_table *t, const char *group, const char *name, const char *side,
+                         struct comparison_row row);
 
-/* Every metric of every side against the first side. Judged. 0 or -ENOMEM. */
-int comparison_table_of_run(struct comparison_table *t, const struct compare_run *run);
+/* Adds every metric of every side of a run against its first side; the group has the name of what was run where
+ * @is_one_of_several. The runs of a table have the same sides and rules. 0 or -ENOMEM. */
+int comparison_table_add_run(struct comparison_table *t, const struct compare_run *run, bool is_one_of_several);
 
 /* Computes and judges the rows that were added. 0 or -ENOMEM. */
 int comparison_table_judge(struct comparison_table *t);

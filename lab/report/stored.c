@@ -57,21 +57,23 @@ static int add_value(struct stored_series *k, double value)
 
 /* ---- compare, and the workloads ------------------------------------------------------------------ */
 
-static int read_compare(struct stored *s, const json_t *root)
+/* One run of a file: what was compared, and the samples of it. */
+static int read_run(struct stored *s, const json_t *root, const json_t *run)
 {
-    const json_t *config = json_object_get(root, "config");
-    const json_t *metrics = json_object_get(config, "metrics");
-    const size_t n_blocks = (size_t)json_integer_value(json_object_get(config, "blocks"));
+    const json_t *metrics = json_object_get(run, "metrics");
+    const size_t n_blocks = (size_t)json_integer_value(json_object_get(run, "blocks"));
+    const char *of = text_of(run, "of");
     size_t i, m;
     json_t *sample, *metric;
 
     json_array_foreach(json_object_get(root, "results"), i, sample) {
         const char *side = text_of(sample, "side");
-        if (side[0] == '(' || (size_t)json_integer_value(json_object_get(sample, "block")) >= n_blocks)
+        if (side[0] == '(' || strcmp(text_of(sample, "of"), of) != 0 ||
+            (size_t)json_integer_value(json_object_get(sample, "block")) >= n_blocks)
             continue;
         json_array_foreach(metrics, m, metric) {
             const json_t *value = json_object_get(json_object_get(sample, "values"), text_of(metric, "name"));
-            struct stored_series *k = add_series(s, text_of(config, "of"), text_of(metric, "name"), side);
+            struct stored_series *k = add_series(s, of, text_of(metric, "name"), side);
             if (!json_is_number(value))
                 continue;
             if (add_value(k, json_number_value(value)) != 0)
@@ -79,6 +81,18 @@ static int read_compare(struct stored *s, const json_t *root)
             k->better = strcmp(text_of(metric, "better"), "more") == 0 ? LAB_MORE_IS_BETTER : LAB_LESS_IS_BETTER;
             snprintf(k->unit, sizeof(k->unit), "%s", text_of(metric, "unit"));
         }
+    }
+    return 0;
+}
+
+static int read_compare(struct stored *s, const json_t *root)
+{
+    size_t i;
+    json_t *run;
+
+    json_array_foreach(json_object_get(json_object_get(root, "config"), "runs"), i, run) {
+        if (read_run(s, root, run) != 0)
+            return -1;
     }
     return 0;
 }
@@ -301,7 +315,7 @@ int stored_compare(const struct stored *before, const struct stored *after, stru
             free(row.b);
             return fail(why, room, "out of memory");
         }
-        if (comparison_table_add(t, group, a->name, row) != 0)
+        if (comparison_table_add(t, group, a->name, "after", row) != 0)
             return fail(why, room, "out of memory");
     }
     if (t->n_rows == 0)

@@ -84,7 +84,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(run["schema"], "slub-bench/1")
         self.assertEqual(run["benchmark"], "compare")
         self.assertEqual(run["command"][:2], ["slub", "compare"])
-        self.assertEqual(run["config"]["blocks"], 12)
+        self.assertEqual([r["blocks"] for r in run["config"]["runs"]], [12])
         by_side = {}
         for sample in run["results"]:
             by_side.setdefault(sample["side"], []).append(sample)

@@ -143,7 +143,7 @@ static void note_placement(double plain, double in_one, char *text, size_t room)
     static struct compare_config config;
     static struct compare_sample samples[3 * N_BLOCKS];
     struct compare_run run = {.config = &config, .samples = samples, .n_samples = 3 * N_BLOCKS, .n_blocks = N_BLOCKS};
-    struct comparison_table t;
+    struct comparison_table t = {0};
 
     config.sides[0].label = "A";
     config.sides[1].label = "B";
@@ -157,7 +157,8 @@ static void note_placement(double plain, double in_one, char *text, size_t room)
         samples[i] = (struct compare_sample){.block = block, .side = i % 3, .variant = block % 4};
         samples[i].values[0] = factor * (100 + (double)((i * 7919) % 13) / 20);
     }
-    assert_int_equal(comparison_table_of_run(&t, &run), 0);
+    assert_int_equal(comparison_table_add_run(&t, &run, false), 0);
+    assert_int_equal(comparison_table_judge(&t), 0);
     assert_int_equal(t.n_rows, 1);
     comparison_row_placement(&t.rows[0], text, room);
     comparison_table_release(&t);

@@ -93,6 +93,28 @@ class Loads(unittest.TestCase):
                 self.assertGreater(float(row["a_median"]), 0, row)
                 self.assertGreater(float(row["b_median"]), 0, row)
 
+    def test_list(self):
+        with tempfile.TemporaryDirectory() as path:
+            file = Path(path) / "run.json"
+            words = ["--runs", "2", "--fixed", "--journal", "none", "--a", "system", "--b", "system"]
+            text = run(SLUB, "compare", *words, "--json", str(file), "malloc2,larson")
+            self.assertIn("comparison of several workloads", text)
+            for name in ("malloc2", "larson"):
+                self.assertRegex(text, rf"\nplan, {name}: noise of rate")
+                self.assertRegex(text, rf"\n{name}\nmedian +system +system#2 ")
+                self.assertIn(f"\n{name}: 2 runs of each side", text)
+            stored = json.loads(file.read_text())
+            self.assertEqual([r["of"] for r in stored["config"]["runs"]], ["malloc2", "larson"])
+            self.assertEqual({(r["group"], r["name"]) for r in stored["summary"]},
+                             {("malloc2", "rate"), ("malloc2", "cost"), ("malloc2", "rss"),
+                              ("larson", "rate"), ("larson", "rss")})
+            self.assertIn("larson, system#2", run(SLUB, "compare", str(file), str(file), "--style", "csv"))
+            self.assertIn("need one workload", run(SLUB, "compare", "malloc2,larson", "-t", "1", status=2))
+            self.assertIn("unknown benchmark 'none'", run(SLUB, "compare", "malloc2,none", status=2))
+            # A share of no time at all: nothing is measured, and that is said.
+            text = run(SLUB, "compare", "--time", "1", "--journal", "none", "--a", "system", "--b", "system", "malloc2")
+            self.assertIn("--time is over", text)
+
     @unittest.skipUnless(os.environ.get("SLUB_MALLOC_DIR"), "no drop-in malloc in this build")
     def test_several_sides_and_variants(self):
         with tempfile.TemporaryDirectory() as path:
