@@ -4,6 +4,7 @@
 
 usage: gen_docs.py slub_options.7 src/service/options.def VERSION OUTPUT
        gen_docs.py slub_stats.7 include/slub/stats.h VERSION OUTPUT
+       gen_docs.py slub-bench.7 lab/workloads/loads.def VERSION OUTPUT
 """
 import ast
 import re
@@ -56,6 +57,32 @@ def parse_stats(text):
             re.findall(r"X\((\w+),\s*(" + STRING + r")\)", found.group(1))]
 
 
+def parse_loads(text):
+    """Rows of loads.def: name, function, what it stresses, what it does not show, metrics."""
+    pattern = re.compile(r"LOAD\(\s*(" + STRING + r")\s*,\s*(\w+)\s*,\s*((?:" + STRING + r"\s*,?\s*)+)\)")
+    rows = []
+    text = without_comments(text)
+    for name, function, strings in pattern.findall(text):
+        stresses, not_shown, *metrics = [joined(s) for s in re.findall(STRING, strings)]
+        rows.append({"name": joined(name), "function": function, "stresses": stresses, "not_shown": not_shown,
+                     "metrics": [re.split("[,=]", m)[0] for m in metrics]})
+    if len(rows) != len(re.findall(r"^\s*LOAD\(", text, flags=re.M)):
+        raise SystemExit("gen_docs.py: a row of the table of workloads has an unknown shape")
+    return rows
+
+
+def parse_load_options(sources, function):
+    """(name, letter, help, is a flag) of each option: those of the function, or else of the file that has it."""
+    pattern = (r'\{(' + STRING + r'),\s*(?:\'(\w)\'|0),\s*(' + STRING + r'),\s*&\w+,[^,]+,[^,]+,\s*(true|false)\}')
+    for text in sources:
+        start = re.search(rf"^int {function}\(int argc.*\n(?:.*\n)*?\}}\n", text, flags=re.M)
+        if start:
+            found = re.findall(pattern, start.group(0)) or re.findall(pattern, text)
+            return [(joined(name), letter, joined(help_text), flag == "true")
+                    for name, letter, help_text, flag in found]
+    raise SystemExit(f"gen_docs.py: no file has {function}()")
+
+
 def bytes_with_suffix(value):
     """524288 as "524288 (512K)" where that is shorter to read."""
     for shift, suffix in ((40, "T"), (30, "G"), (20, "M"), (10, "K")):
@@ -91,7 +118,7 @@ def head(page, version, title, purpose):
             ".SH NAME", f"{name} \\- {purpose}"]
 
 
-def options_page(page, version, text):
+def options_page(page, version, text, _folder):
     out = head(page, version, "slub options", "options of the slub allocator")
     out += [
         ".SH SYNOPSIS",
@@ -134,7 +161,7 @@ def options_page(page, version, text):
     return out
 
 
-def stats_page(page, version, text):
+def stats_page(page, version, text, _folder):
     out = head(page, version, "slub counters", "counters of the slub allocator")
     out += [
         ".SH DESCRIPTION",
@@ -156,7 +183,32 @@ def stats_page(page, version, text):
     return out
 
 
-PAGES = {"slub_options.7": options_page, "slub_stats.7": stats_page}
+def loads_page(page, version, text, folder):
+    sources = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("load_*.c"))]
+    out = head(page, version, "slub benchmarks", "workloads of slub bench that are programs of its own")
+    out += [
+        ".SH SYNOPSIS",
+        ".B slub bench", ".I name",
+        "[\\fB\\-\\-alloc\\fP \\fIallocator\\fP] ... [\\fB\\-\\-\\fP \\fIoption\\fP ...]", ".br",
+        ".B slub compare \\-\\-a", ".I allocator", ".B \\-\\-b", ".I allocator name", "[\\fIoption\\fP ...]",
+        ".SH DESCRIPTION",
+        "Each is a small program that calls malloc and free as any program does; a run takes half a second or less.",
+        "How two allocators are compared by it, and what the verdict means, is in",
+        ".BR slub (1).",
+        "The first metric decides when a comparison has enough."]
+    for row in parse_loads(text):
+        out += [f".SH {roff(row['name']).upper()}", roff(sentence(row["stresses"])), ".PP",
+                "What it does not show: " + roff(row["not_shown"]) + ".", ".PP",
+                "Metrics: " + roff(", ".join(row["metrics"])) + "."]
+        for name, letter, help_text, is_flag in parse_load_options(sources, row["function"]):
+            value = "" if is_flag else "\\fP \\fInumber"
+            short = f"\\-{letter}{value}\\fP, \\fB" if letter else ""
+            out += [".TP", f"\\fB{short}\\-\\-{roff(name)}{value}\\fP", roff(sentence(help_text))]
+    out += [".SH SEE ALSO", ".BR slub (1)"]
+    return out
+
+
+PAGES = {"slub_options.7": options_page, "slub_stats.7": stats_page, "slub-bench.7": loads_page}
 
 
 def main(argv):
@@ -164,7 +216,7 @@ def main(argv):
         print(__doc__, file=sys.stderr)
         return 2
     page, table, version, output = argv[1:]
-    lines = PAGES[page](page, version, Path(table).read_text(encoding="utf-8"))
+    lines = PAGES[page](page, version, Path(table).read_text(encoding="utf-8"), Path(table).parent)
     target = Path(output)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -152,8 +152,8 @@ class Install(unittest.TestCase):
 
     def test_manual(self):
         for page in ("man1/slub.1", "man3/slub_alloc.3", "man3/slub_cache_create.3",
-                     "man7/slub.7", "man7/slub_options.7", "man7/slub_stats.7", "man7/slub-tuning.7",
-                     "man3/slub_cache_free.3"):
+                     "man7/slub.7", "man7/slub_options.7", "man7/slub_stats.7", "man7/slub-bench.7",
+                     "man7/slub-tuning.7", "man3/slub_cache_free.3"):
             self.assertTrue((self.prefix / "share" / "man" / page).is_file(), page)
 
 

@@ -226,6 +226,34 @@ class Docs(Tree):
         self.assertNotEqual(status, 0)
         self.assertIn("unknown shape", text)
 
+    def test_workloads(self):
+        table = self.root / "lab/workloads/loads.def"
+        row = 'LOAD("one", load_one, "stresses", "shows not", "time,s=^t (.*)", "rss")\n'
+        self.write("lab/workloads/loads.def", HEAD + row)
+        self.write("lab/workloads/load_a.c", HEAD + """int load_one(int argc, char **argv)
+{
+    const struct load_option options[] = {
+        {"size", 's', "bytes of a block", &size, 1, 10, false},
+        {"roles", 0, "what each does", &roles, 0, 1, true},
+    };
+}
+""")
+        status, text = self.run_tool("gen_docs.py", "slub-bench.7", table, "1", self.root / "page")
+        self.assertEqual(status, 0, text)
+        page = (self.root / "page").read_text()
+        for words in (".SH ONE\nStresses.\n", "What it does not show: shows not.", "Metrics: time, rss.",
+                      "\\-s\\fP \\fInumber\\fP, \\fB\\-\\-size\\fP \\fInumber\\fP\nBytes of a block.",
+                      "\\fB\\-\\-roles\\fP\nWhat each does."):
+            self.assertIn(words, page)
+        self.write("lab/workloads/load_a.c", HEAD)
+        status, text = self.run_tool("gen_docs.py", "slub-bench.7", table, "1", "/dev/null")
+        self.assertNotEqual(status, 0)
+        self.assertIn("no file has load_one()", text)
+        self.write("lab/workloads/loads.def", HEAD + row + "LOAD(two)\n")
+        status, text = self.run_tool("gen_docs.py", "slub-bench.7", table, "1", "/dev/null")
+        self.assertNotEqual(status, 0)
+        self.assertIn("unknown shape", text)
+
 
 class Scorecard(Tree):
     ROWS = ("| id | the program | default | fast | tests |\n|---|---|---|---|---|\n"
